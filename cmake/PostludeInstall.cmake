@@ -1,0 +1,69 @@
+# Install rules, in components: `cpp` (the C++ library), `c` (the C library), `cli` (the command).
+# Exported names equal the names inside the tree: Postlude::postlude and Postlude::capi.
+
+include(CMakePackageConfigHelpers)
+
+set(postlude_package_dir "${CMAKE_INSTALL_LIBDIR}/cmake/Postlude")
+
+# ---- C++ -----------------------------------------------------------------------------------------
+
+install(
+  TARGETS postlude
+  EXPORT PostludeCppTargets
+  ARCHIVE DESTINATION "${CMAKE_INSTALL_LIBDIR}" COMPONENT cpp
+  LIBRARY DESTINATION "${CMAKE_INSTALL_LIBDIR}" COMPONENT cpp
+  RUNTIME DESTINATION "${CMAKE_INSTALL_BINDIR}" COMPONENT cpp)
+install(
+  DIRECTORY "${PROJECT_SOURCE_DIR}/include/postlude" "${PROJECT_BINARY_DIR}/include/postlude"
+  DESTINATION "${CMAKE_INSTALL_INCLUDEDIR}"
+  COMPONENT cpp
+  FILES_MATCHING PATTERN "*.hpp")
+install(EXPORT PostludeCppTargets NAMESPACE Postlude:: DESTINATION "${postlude_package_dir}" COMPONENT cpp)
+export(EXPORT PostludeCppTargets NAMESPACE Postlude:: FILE "${PROJECT_BINARY_DIR}/PostludeCppTargets.cmake")
+
+# ---- C -------------------------------------------------------------------------------------------
+
+if(TARGET postlude_c)
+  install(
+    TARGETS postlude_c
+    EXPORT PostludeCTargets
+    ARCHIVE DESTINATION "${CMAKE_INSTALL_LIBDIR}" COMPONENT c
+    LIBRARY DESTINATION "${CMAKE_INSTALL_LIBDIR}" COMPONENT c
+    RUNTIME DESTINATION "${CMAKE_INSTALL_BINDIR}" COMPONENT c)
+  install(FILES "${PROJECT_SOURCE_DIR}/capi/include/postlude.h" DESTINATION "${CMAKE_INSTALL_INCLUDEDIR}" COMPONENT c)
+  install(EXPORT PostludeCTargets NAMESPACE Postlude:: DESTINATION "${postlude_package_dir}" COMPONENT c)
+  export(EXPORT PostludeCTargets NAMESPACE Postlude:: FILE "${PROJECT_BINARY_DIR}/PostludeCTargets.cmake")
+
+  # For build systems other than CMake. The folders follow the .pc file, so that a tree can be moved.
+  file(RELATIVE_PATH postlude_pc_to_prefix "/prefix/${CMAKE_INSTALL_LIBDIR}/pkgconfig" "/prefix")
+  string(REGEX REPLACE "/$" "" postlude_pc_to_prefix "${postlude_pc_to_prefix}")
+  configure_file("${PROJECT_SOURCE_DIR}/cmake/postlude.pc.in" "${PROJECT_BINARY_DIR}/postlude.pc" @ONLY)
+  install(FILES "${PROJECT_BINARY_DIR}/postlude.pc" DESTINATION "${CMAKE_INSTALL_LIBDIR}/pkgconfig" COMPONENT c)
+endif()
+
+# ---- The command ---------------------------------------------------------------------------------
+
+if(TARGET postlude_command)
+  file(RELATIVE_PATH postlude_bin_to_lib "/prefix/${CMAKE_INSTALL_BINDIR}" "/prefix/${CMAKE_INSTALL_LIBDIR}")
+  set_target_properties(postlude_command PROPERTIES INSTALL_RPATH "$ORIGIN/${postlude_bin_to_lib}")
+  install(TARGETS postlude_command RUNTIME DESTINATION "${CMAKE_INSTALL_BINDIR}" COMPONENT cli)
+endif()
+
+# ---- The package ---------------------------------------------------------------------------------
+
+get_target_property(postlude_library_type postlude TYPE)
+if(postlude_library_type STREQUAL "SHARED_LIBRARY")
+  set(POSTLUDE_CPP_IS_SHARED ON) # the C library then needs it beside itself
+else()
+  set(POSTLUDE_CPP_IS_SHARED OFF)
+endif()
+configure_package_config_file(
+  "${PROJECT_SOURCE_DIR}/cmake/PostludeConfig.cmake.in" "${PROJECT_BINARY_DIR}/PostludeConfig.cmake"
+  INSTALL_DESTINATION "${postlude_package_dir}" NO_SET_AND_CHECK_MACRO)
+write_basic_package_version_file("${PROJECT_BINARY_DIR}/PostludeConfigVersion.cmake" COMPATIBILITY SameMinorVersion)
+foreach(component IN ITEMS cpp c)
+  install(
+    FILES "${PROJECT_BINARY_DIR}/PostludeConfig.cmake" "${PROJECT_BINARY_DIR}/PostludeConfigVersion.cmake"
+    DESTINATION "${postlude_package_dir}"
+    COMPONENT ${component})
+endforeach()

@@ -1,0 +1,28 @@
+#ifndef POSTLUDE_BACKEND_HPP
+#define POSTLUDE_BACKEND_HPP
+
+#include <cstdint>
+
+namespace postlude {
+
+/// The Kokkos backends that Postlude runs on. The values equal those of `postlude_backend` in C.
+///
+/// Since: 0.1.
+enum class Backend : std::int32_t {
+  serial = 1,
+  openmp = 2,
+  threads = 3,
+  cuda = 4,
+  hip = 5,
+  sycl = 6
+};
+
+/// The lower-case name of a backend, for example "openmp". Never null. Since: 0.1.
+const char* name_of(Backend backend) noexcept;
+
+/// True when this build of Postlude can execute on the backend. Since: 0.1.
+bool is_available(Backend backend) noexcept;
+
+}  // namespace postlude
+
+#endif

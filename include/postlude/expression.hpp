@@ -1,0 +1,163 @@
+#ifndef POSTLUDE_EXPRESSION_HPP
+#define POSTLUDE_EXPRESSION_HPP
+
+#include <initializer_list>
+#include <memory>
+#include <string>
+#include <type_traits>
+#include <utility>
+#include <vector>
+
+#include <postlude/operation_table.hpp>
+
+namespace postlude {
+
+namespace detail {
+struct Node;
+}
+
+/// How an operand's shape relates to the result y (batch x out_features).
+///
+/// The values equal those of `postlude_operand_kind` in C. Since: 0.1.
+enum class OperandKind : std::int32_t {
+  scalar = 1,  ///< one number, passed by value at each execution
+  row = 2,     ///< N elements (or 1 x N), the same for every row of y: a bias
+  column = 3,  ///< M elements (or M x 1), the same for every column of y
+  matrix = 4,  ///< M x N elements: a residual
+  element = 5  ///< one number in the memory of the execution space
+};
+
+/// A value of the epilogue, written with C++ operators: an immutable, reference-counted expression.
+///
+/// Values are matrices that broadcast as in NumPy. `postlude::min(y() + row("bias"), 2.0) - 2.0`
+/// builds the same program as the text `min(y + bias, 2) - 2`.
+///
+/// Errors: every builder throws Error(invalid_argument) when the nesting exceeds 1000 operations.
+/// Threads: immutable, safe to share. Since: 0.1.
+class Expression {
+ public:
+  /// A constant; implicit, so that numbers mix with expressions.
+  Expression(double constant);
+
+  /// For the library's own use.
+  explicit Expression(std::shared_ptr<const detail::Node> node) : node_(std::move(node)) {}
+  const std::shared_ptr<const detail::Node>& node() const noexcept { return node_; }
+
+ private:
+  std::shared_ptr<const detail::Node> node_;
+};
+
+/// The result of the linear layer, y[m,n] = sum_k x[m,k] * w[n,k]. Since: 0.1.
+Expression y();
+
+/// An operand to be bound by name at execution; `name` must be a valid name of the language
+/// (letters, digits and underscores, not starting with a digit) and not one it already uses.
+/// Errors: Error(invalid_argument). Since: 0.1.
+Expression operand(const std::string& name, OperandKind kind);
+Expression scalar(const std::string& name);
+Expression row(const std::string& name);
+Expression column(const std::string& name);
+Expression matrix(const std::string& name);
+Expression element(const std::string& name);
+
+namespace detail {
+
+/// Builds an operation; fills missing trailing arguments with the table's defaults.
+Expression apply(Operation operation, std::vector<Expression> arguments);
+
+template <class... Arguments>
+using EnableForExpressions = typename std::enable_if<
+    (std::is_same<typename std::decay<Arguments>::type, Expression>::value || ...), int>::type;
+
+}  // namespace detail
+
+// One function per line of the table: postlude::relu(v), postlude::clamp(v, low, high), ... At
+// least one argument must be an Expression, so that these never compete with the standard library.
+#define POSTLUDE_FUNCTION_DECLARATION(name, arity, signature, formula)          \
+  template <class... Arguments, detail::EnableForExpressions<Arguments...> = 0> \
+  Expression name(const Arguments&... arguments) {                              \
+    return detail::apply(Operation::name, {Expression(arguments)...});          \
+  }
+POSTLUDE_FUNCTION_OPERATIONS(POSTLUDE_FUNCTION_DECLARATION)
+#undef POSTLUDE_FUNCTION_DECLARATION
+
+inline Expression operator-(const Expression& a) { return detail::apply(Operation::negate, {a}); }
+
+#define POSTLUDE_OPERATOR_DECLARATION(symbol, operation)                        \
+  inline Expression operator symbol(const Expression& a, const Expression& b) { \
+    return detail::apply(Operation::operation, {a, b});                         \
+  }
+POSTLUDE_OPERATOR_DECLARATION(+, add)
+POSTLUDE_OPERATOR_DECLARATION(-, subtract)
+POSTLUDE_OPERATOR_DECLARATION(*, multiply)
+POSTLUDE_OPERATOR_DECLARATION(/, divide)
+POSTLUDE_OPERATOR_DECLARATION(<, less)
+POSTLUDE_OPERATOR_DECLARATION(<=, less_equal)
+POSTLUDE_OPERATOR_DECLARATION(>, greater)
+POSTLUDE_OPERATOR_DECLARATION(>=, greater_equal)
+POSTLUDE_OPERATOR_DECLARATION(==, equal)
+POSTLUDE_OPERATOR_DECLARATION(!=, not_equal)
+#undef POSTLUDE_OPERATOR_DECLARATION
+
+/// a to the power b. Since: 0.1.
+inline Expression pow(const Expression& a, const Expression& b) {
+  return detail::apply(Operation::power, {a, b});
+}
+
+/// Reduces `v` over one dimension, which is kept with size 1.
+///
+/// `dim` is 0 (over the rows of y, the batch), 1 (over its columns), or -2, -1 counted from the
+/// end. `parameter` is the reduction's number (see POSTLUDE_REDUCTIONS), its default when NaN.
+/// Errors: Error(invalid_argument) for another dim, Error(shape_mismatch) at planning for a max,
+/// min, amax, argmax or argmin over an empty dimension. Since: 0.1.
+Expression reduce(Reduction reduction, const Expression& v, int dim);
+Expression reduce(Reduction reduction, const Expression& v, int dim, double parameter);
+
+/// Declares an operand that an expression text names; the order is that of the C interface's
+/// bindings. Since: 0.1.
+struct OperandDeclaration {
+  std::string name;
+  OperandKind kind = OperandKind::row;
+};
+
+/// What a plan computes after the linear layer: one or several named results.
+///
+/// Made from C++ expressions or from text in the epilogue language:
+///
+///     program    := statement { (";" | newline) statement }
+///     statement  := name "=" expression | expression | "return" expression { "," expression }
+///     comparison := sum [ ("<" | "<=" | ">" | ">=" | "==" | "!=") sum ]
+///     sum        := product { ("+" | "-") product }
+///     product    := unary { ("*" | "/") unary }
+///     unary      := "-" unary | power
+///     power      := primary [ "**" unary ]
+///     primary    := number | "inf" | "nan" | name | name "(" arguments ")" | "(" expression ")"
+///
+/// The last statement is the result. "#" starts a comment. Line ends inside parentheses are
+/// ignored. Errors: Error(syntax_error) with line, column and a caret under the fault.
+/// Threads: immutable, safe to share. Since: 0.1.
+class Epilogue {
+ public:
+  struct Result {
+    std::string name;
+    Expression value;
+  };
+
+  Epilogue(const Expression& value);
+  Epilogue(std::vector<Result> results);
+  /// Parses `text`.
+  Epilogue(const std::string& text);
+  Epilogue(const char* text) : Epilogue(std::string(text)) {}
+
+  const std::vector<Result>& results() const noexcept { return results_; }
+  /// The text it was parsed from, empty when it was built from expressions.
+  const std::string& text() const noexcept { return text_; }
+
+ private:
+  std::vector<Result> results_;
+  std::string text_;
+};
+
+}  // namespace postlude
+
+#endif

@@ -1,0 +1,119 @@
+#ifndef POSTLUDE_PLAN_HPP
+#define POSTLUDE_PLAN_HPP
+
+#include <cstddef>
+#include <initializer_list>
+#include <memory>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include <postlude/execution_space.hpp>
+#include <postlude/expression.hpp>
+#include <postlude/problem.hpp>
+#include <postlude/tensor.hpp>
+#include <postlude/view.hpp>
+
+namespace postlude {
+
+namespace detail {
+class PlanImplementation;
+}
+
+/// Gives one operand its value for one execution: a number for a scalar, a tensor for the others.
+///
+/// Since: 0.1.
+struct Binding {
+  Binding(std::string operand_name, double value) : name(std::move(operand_name)), scalar(value) {}
+  Binding(std::string operand_name, const Tensor& value)
+      : name(std::move(operand_name)), is_scalar(false), tensor(value) {}
+  template <class View, class = typename View::memory_space>
+  Binding(std::string operand_name, const View& view)
+      : Binding(std::move(operand_name), as_tensor(view)) {}
+
+  std::string name;
+  bool is_scalar = true;
+  double scalar = 0;
+  Tensor tensor;
+};
+
+/// Everything that one execution reads and writes. Since: 0.1.
+struct Arguments {
+  Tensor x;
+  Tensor w;
+  std::vector<Binding> bindings;
+  /// One tensor per result, in the order of the epilogue's results.
+  std::vector<Tensor> outputs;
+};
+
+/// A program compiled for one problem and one backend: `out = epilogue(x w^T, operands...)`.
+///
+/// Immutable and reusable. Results have the shape that broadcasting gives them; a reduced dimension
+/// has extent 1. Values are rounded once, to the output's dtype: float64 or float32 (or int64, for
+/// argmax and argmin); see ResultLayout for the one result that must have the problem's.
+///
+/// Aliasing: an output must not overlap x, w, an operand, the workspace or another output; such a
+/// call is refused with Status::overlap.
+///
+/// Errors: the constructor throws Error: syntax_error, unknown_name, shape_mismatch,
+/// invalid_argument, unsupported (no engine, program too large), not_initialized (Kokkos).
+/// Execution throws before anything is launched and leaves outputs untouched, except for
+/// backend_failure.
+///
+/// Threads: one plan may be executed from several host threads at once with different outputs.
+/// Execution is asynchronous on asynchronous backends: the caller fences the execution space
+/// before it reads outputs or frees memory.
+///
+/// Since: 0.1.
+class Plan {
+ public:
+  Plan(const ExecutionSpace& space, const LinearProblem& problem, const Epilogue& epilogue,
+       const std::vector<OperandDeclaration>& operands = {}, const PlanOptions& options = {});
+
+  /// Executes on the space given to the constructor, with Kokkos Views.
+  template <class XView, class WView, class OutView>
+  void operator()(const XView& x, const WView& w, std::initializer_list<Binding> bindings,
+                  const OutView& out) const {
+    execute(Arguments{as_tensor(x), as_tensor(w), bindings, {as_tensor(out)}});
+  }
+
+  /// Executes on the space given to the constructor, with workspace of the library's own.
+  void execute(const Arguments& arguments) const;
+
+  /// Executes on `space`, an instance of the plan's backend.
+  ///
+  /// `workspace` is memory of the backend, aligned to 256 bytes, of at least workspace_bytes();
+  /// null lets the library take it from a pool that it keeps for each instance. The workspace is
+  /// in use until the work on `space` has finished.
+  void execute(const ExecutionSpace& space, const Arguments& arguments, void* workspace = nullptr,
+               std::size_t workspace_bytes = 0) const;
+
+  /// Bytes of scratch memory that one execution needs.
+  std::size_t workspace_bytes() const noexcept;
+
+  std::size_t result_count() const noexcept;
+  const std::string& result_name(std::size_t result) const;
+  /// Extents of a result: {batch, rows, columns}, batch 1 for a problem without a batch dimension.
+  std::vector<std::int64_t> result_extents(std::size_t result) const;
+  /// dtype that a result has naturally: int64 for an index, else float64 or float32.
+  DataType result_dtype(std::size_t result) const;
+
+  /// Floating-point operations of the GEMM, and bytes of x, w, operands and results, read or
+  /// written once: the work that no implementation can avoid without a rewrite of the program.
+  double gemm_flops() const noexcept;
+  double minimum_bytes() const noexcept;
+
+  /// Text for people: the program, the engines considered with reasons, the stages, the bytes and
+  /// FLOPs of each, the workspace.
+  std::string explain() const;
+
+  /// For the library's own use.
+  const detail::PlanImplementation& implementation() const noexcept { return *implementation_; }
+
+ private:
+  std::shared_ptr<const detail::PlanImplementation> implementation_;
+};
+
+}  // namespace postlude
+
+#endif

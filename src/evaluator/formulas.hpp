@@ -1,0 +1,272 @@
+#ifndef POSTLUDE_EVALUATOR_FORMULAS_HPP
+#define POSTLUDE_EVALUATOR_FORMULAS_HPP
+
+#include <cmath>
+#include <limits>
+
+#include "evaluator/function.hpp"
+
+namespace postlude {
+namespace detail {
+
+/// The formula of every operation of the table, for T = float or double: `formula::name(a, b, c)`.
+///
+/// Written so that nothing overflows, cancels or turns NaN where the true value is representable,
+/// and NaN comes out wherever it goes in.
+namespace formula {
+
+/// A constant, since device code may not call the standard library's constexpr functions.
+template <class T>
+struct Infinity {
+  static constexpr T value = std::numeric_limits<T>::infinity();
+};
+
+template <class T>
+POSTLUDE_FUNCTION T infinity() {
+  return Infinity<T>::value;
+}
+
+template <class T>
+POSTLUDE_FUNCTION bool is_nan(T v) {
+  return v != v;
+}
+
+// Operators.
+template <class T>
+POSTLUDE_FUNCTION T add(T a, T b) {
+  return a + b;
+}
+template <class T>
+POSTLUDE_FUNCTION T subtract(T a, T b) {
+  return a - b;
+}
+template <class T>
+POSTLUDE_FUNCTION T multiply(T a, T b) {
+  return a * b;
+}
+template <class T>
+POSTLUDE_FUNCTION T divide(T a, T b) {
+  return a / b;
+}
+template <class T>
+POSTLUDE_FUNCTION T negate(T a) {
+  return -a;
+}
+template <class T>
+POSTLUDE_FUNCTION T power(T a, T b) {
+  return std::pow(a, b);
+}
+template <class T>
+POSTLUDE_FUNCTION T less(T a, T b) {
+  return a < b ? T(1) : T(0);
+}
+template <class T>
+POSTLUDE_FUNCTION T less_equal(T a, T b) {
+  return a <= b ? T(1) : T(0);
+}
+template <class T>
+POSTLUDE_FUNCTION T greater(T a, T b) {
+  return a > b ? T(1) : T(0);
+}
+template <class T>
+POSTLUDE_FUNCTION T greater_equal(T a, T b) {
+  return a >= b ? T(1) : T(0);
+}
+template <class T>
+POSTLUDE_FUNCTION T equal(T a, T b) {
+  return a == b ? T(1) : T(0);
+}
+template <class T>
+POSTLUDE_FUNCTION T not_equal(T a, T b) {
+  return a != b ? T(1) : T(0);
+}
+
+// Selection. A comparison with NaN is false, so each order below is the one that lets NaN through.
+template <class T>
+POSTLUDE_FUNCTION T min(T a, T b) {
+  return a < b || is_nan(a) ? a : b;
+}
+template <class T>
+POSTLUDE_FUNCTION T max(T a, T b) {
+  return a > b || is_nan(a) ? a : b;
+}
+template <class T>
+POSTLUDE_FUNCTION T clamp(T v, T low, T high) {
+  return min(max(v, low), high);
+}
+template <class T>
+POSTLUDE_FUNCTION T where(T condition, T a, T b) {
+  return condition != T(0) ? a : b;
+}
+template <class T>
+POSTLUDE_FUNCTION T threshold(T v, T limit, T value) {
+  return v <= limit ? value : v;
+}
+template <class T>
+POSTLUDE_FUNCTION T relu(T v) {
+  return max(v, T(0));
+}
+template <class T>
+POSTLUDE_FUNCTION T leaky_relu(T v, T negative_slope) {
+  return v > T(0) ? v : negative_slope * v;
+}
+template <class T>
+POSTLUDE_FUNCTION T relu6(T v) {
+  return clamp(v, T(0), T(6));
+}
+template <class T>
+POSTLUDE_FUNCTION T hardtanh(T v, T low, T high) {
+  return clamp(v, low, high);
+}
+
+// Elementary functions.
+template <class T>
+POSTLUDE_FUNCTION T abs(T v) {
+  return std::fabs(v);
+}
+template <class T>
+POSTLUDE_FUNCTION T sign(T v) {
+  return v > T(0) ? T(1) : (v < T(0) ? T(-1) : v);
+}
+template <class T>
+POSTLUDE_FUNCTION T square(T v) {
+  return v * v;
+}
+template <class T>
+POSTLUDE_FUNCTION T sqrt(T v) {
+  return std::sqrt(v);
+}
+template <class T>
+POSTLUDE_FUNCTION T rsqrt(T v) {
+  return T(1) / std::sqrt(v);
+}
+template <class T>
+POSTLUDE_FUNCTION T reciprocal(T v) {
+  return T(1) / v;
+}
+template <class T>
+POSTLUDE_FUNCTION T exp(T v) {
+  return std::exp(v);
+}
+template <class T>
+POSTLUDE_FUNCTION T expm1(T v) {
+  return std::expm1(v);
+}
+template <class T>
+POSTLUDE_FUNCTION T log(T v) {
+  return std::log(v);
+}
+template <class T>
+POSTLUDE_FUNCTION T log1p(T v) {
+  return std::log1p(v);
+}
+template <class T>
+POSTLUDE_FUNCTION T sin(T v) {
+  return std::sin(v);
+}
+template <class T>
+POSTLUDE_FUNCTION T cos(T v) {
+  return std::cos(v);
+}
+template <class T>
+POSTLUDE_FUNCTION T erf(T v) {
+  return std::erf(v);
+}
+template <class T>
+POSTLUDE_FUNCTION T tanh(T v) {
+  return std::tanh(v);
+}
+template <class T>
+POSTLUDE_FUNCTION T floor(T v) {
+  return std::floor(v);
+}
+template <class T>
+POSTLUDE_FUNCTION T ceil(T v) {
+  return std::ceil(v);
+}
+template <class T>
+POSTLUDE_FUNCTION T round(T v) {
+  return std::rint(v);
+}
+
+/// v * weight for a weight that vanishes as v goes to -inf: 0 there, where the product is NaN.
+template <class T>
+POSTLUDE_FUNCTION T vanishing_product(T v, T weight) {
+  return weight == T(0) ? T(0) : v * weight;
+}
+
+// Activations.
+template <class T>
+POSTLUDE_FUNCTION T sigmoid(T v) {
+  // exp of a negative number only: no overflow, and small results keep their digits.
+  const T e = std::exp(-std::fabs(v));
+  return (v < T(0) ? e : T(1)) / (T(1) + e);
+}
+template <class T>
+POSTLUDE_FUNCTION T silu(T v) {
+  return vanishing_product(v, sigmoid(v));
+}
+template <class T>
+POSTLUDE_FUNCTION T logsigmoid(T v) {
+  return min(v, T(0)) - std::log1p(std::exp(-std::fabs(v)));
+}
+template <class T>
+POSTLUDE_FUNCTION T softplus(T v, T beta, T limit) {
+  const T z = beta * v;
+  return z > limit ? v : (max(z, T(0)) + std::log1p(std::exp(-std::fabs(z)))) / beta;
+}
+template <class T>
+POSTLUDE_FUNCTION T softsign(T v) {
+  const T magnitude = std::fabs(v);
+  return magnitude == infinity<T>() ? sign(v) : v / (T(1) + magnitude);
+}
+template <class T>
+POSTLUDE_FUNCTION T elu(T v, T alpha) {
+  return v > T(0) ? v : alpha * std::expm1(v);
+}
+template <class T>
+POSTLUDE_FUNCTION T selu(T v) {
+  // Klambauer et al., Self-Normalizing Neural Networks, 2017.
+  constexpr T scale = T(1.0507009873554804934193349852946);
+  constexpr T alpha = T(1.6732632423543772848170429916717);
+  return scale * elu(v, alpha);
+}
+template <class T>
+POSTLUDE_FUNCTION T celu(T v, T alpha) {
+  return max(v, T(0)) + min(T(0), alpha * std::expm1(v / alpha));
+}
+template <class T>
+POSTLUDE_FUNCTION T gelu(T v) {
+  // Hendrycks and Gimpel, Gaussian Error Linear Units, 2016. Phi(v) through erfc, since 1 + erf
+  // cancels for negative v.
+  constexpr T inverse_sqrt_2 = T(0.70710678118654752440084436210485);
+  return vanishing_product(v, T(0.5) * std::erfc(-v * inverse_sqrt_2));
+}
+template <class T>
+POSTLUDE_FUNCTION T gelu_tanh(T v) {
+  // (1 + tanh(u)) / 2 = sigmoid(2 u), which does not cancel.
+  constexpr T twice_sqrt_2_over_pi = T(1.5957691216057307117597842397375);
+  return vanishing_product(v, sigmoid(twice_sqrt_2_over_pi * (v + T(0.044715) * v * v * v)));
+}
+template <class T>
+POSTLUDE_FUNCTION T mish(T v) {
+  // Misra, Mish, 2019. tanh(log(1 + e)) = e (e + 2) / (e (e + 2) + 2); above 20 it rounds to 1.
+  if (v > T(20)) return v;
+  const T e = std::exp(v);
+  const T numerator = e * (e + T(2));
+  return vanishing_product(v, numerator / (numerator + T(2)));
+}
+template <class T>
+POSTLUDE_FUNCTION T hardsigmoid(T v) {
+  return relu6(v + T(3)) / T(6);
+}
+template <class T>
+POSTLUDE_FUNCTION T hardswish(T v) {
+  return vanishing_product(v, hardsigmoid(v));
+}
+
+}  // namespace formula
+}  // namespace detail
+}  // namespace postlude
+
+#endif

@@ -1,0 +1,87 @@
+#ifndef POSTLUDE_EVALUATOR_STAGE_HPP
+#define POSTLUDE_EVALUATOR_STAGE_HPP
+
+#include <cstdint>
+
+#include <postlude/data_type.hpp>
+#include <postlude/operation_table.hpp>
+
+namespace postlude {
+namespace detail {
+
+// What a stage may hold. Together they keep sizeof(Stage) below 4 KB, the limit of a kernel's
+// arguments on CUDA, so that a stage travels by value and needs no memory of its own.
+constexpr int maximum_instructions = 120;
+constexpr int maximum_scalars = 48;
+constexpr int maximum_operands = 28;
+constexpr int maximum_slots = 12;
+constexpr int maximum_reductions = 4;
+
+/// Where an instruction takes a value from. `accumulator` is the result of the previous
+/// instruction: a chain of operations never leaves the registers.
+enum class SourceKind : std::uint8_t { accumulator, slot, scalar, operand };
+
+struct Source {
+  SourceKind kind = SourceKind::accumulator;
+  std::uint8_t index = 0;
+};
+
+/// What an instruction does with its sources.
+enum class Action : std::uint8_t {
+  load,     ///< accumulator = source 0
+  unary,    ///< accumulator = operation(source 0)
+  binary,   ///< accumulator = operation(source 0, source 1)
+  ternary,  ///< accumulator = operation(source 0, source 1, source 2)
+  store,    ///< operand `target` = source 0, accumulator unchanged
+  reduce    ///< reduction `target` takes source 0, accumulator unchanged
+};
+
+struct Instruction {
+  static constexpr std::uint8_t no_slot = 0xff;
+
+  Action action = Action::load;
+  Operation operation = Operation::add;
+  std::uint8_t slot = no_slot;  ///< slot that also keeps the new accumulator
+  std::uint8_t target = 0;
+  Source sources[3];
+};
+
+/// A strided array in memory as a stage sees it; a stride of 0 broadcasts.
+struct OperandAccess {
+  void* data = nullptr;
+  std::int64_t stride_batch = 0;
+  std::int64_t stride_outer = 0;
+  std::int64_t stride_inner = 0;
+  DataType dtype = DataType::float32;
+};
+
+struct StageReduction {
+  Reduction kind = Reduction::sum;
+  std::uint8_t output = 0;  ///< operand that receives the results
+  double parameter = 0;     ///< p of norm, correction of var and std
+};
+
+/// A piece of a program that one sweep runs over a domain of batch x outer x inner elements:
+/// pointwise instructions whose values are stored or fed to reductions along one dimension.
+///
+/// `inner` is the dimension along which y is contiguous, so that one loop order serves row-major
+/// and column-major data.
+struct Stage {
+  std::int64_t batch = 1;
+  std::int64_t outer = 0;
+  std::int64_t inner = 0;
+  std::int32_t instruction_count = 0;
+  std::int32_t reduction_count = 0;
+  Instruction instructions[maximum_instructions];
+  double scalars[maximum_scalars] = {};
+  OperandAccess operands[maximum_operands];
+  StageReduction reductions[maximum_reductions];
+};
+
+static_assert(sizeof(Instruction) == 10, "an instruction has grown");
+static_assert(sizeof(Stage) <= 3584, "a stage must fit a kernel's arguments beside its policy");
+
+}  // namespace detail
+}  // namespace postlude
+
+#endif

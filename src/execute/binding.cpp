@@ -1,0 +1,112 @@
+#include "execute/binding.hpp"
+
+#include <algorithm>
+
+#include <postlude/error.hpp>
+
+#include "expression/signature.hpp"
+
+namespace postlude {
+namespace detail {
+namespace {
+
+/// Strides over a stage's domain: a dimension of extent 1 broadcasts.
+void set_strides(OperandAccess& access, const Shape& shape, const MatrixStrides& strides,
+                 bool inner_is_rows) {
+  const std::int64_t row = shape.rows == 1 ? 0 : strides.row;
+  const std::int64_t column = shape.columns == 1 ? 0 : strides.column;
+  access.stride_batch = shape.batch == 1 ? 0 : strides.batch;
+  access.stride_outer = inner_is_rows ? column : row;
+  access.stride_inner = inner_is_rows ? row : column;
+}
+
+}  // namespace
+
+MatrixStrides strides_of(const Tensor& tensor, bool is_row) {
+  switch (tensor.rank) {
+    case 1:
+      return is_row ? MatrixStrides{0, 0, tensor.stride[0]} : MatrixStrides{0, tensor.stride[0], 0};
+    case 2:
+      return {0, tensor.stride[0], tensor.stride[1]};
+    default:
+      return {tensor.stride[0], tensor.stride[1], tensor.stride[2]};
+  }
+}
+
+Shape shape_of(const Tensor& tensor, bool is_row) {
+  switch (tensor.rank) {
+    case 1:
+      return is_row ? Shape{1, 1, tensor.extent[0]} : Shape{1, tensor.extent[0], 1};
+    case 2:
+      return {1, tensor.extent[0], tensor.extent[1]};
+    default:
+      return {tensor.extent[0], tensor.extent[1], tensor.extent[2]};
+  }
+}
+
+std::vector<const Binding*> match_bindings(const Program& program,
+                                           const std::vector<Binding>& bindings) {
+  std::vector<const Binding*> matched(program.operands.size(), nullptr);
+  for (const Binding& binding : bindings) {
+    const auto operand = std::find_if(
+        program.operands.begin(), program.operands.end(),
+        [&](const ProgramOperand& candidate) { return candidate.name == binding.name; });
+    if (operand == program.operands.end()) {
+      std::vector<std::string> names;
+      for (const ProgramOperand& candidate : program.operands) names.push_back(candidate.name);
+      const std::string guess = closest_name(binding.name, names);
+      throw Error(Status::unknown_name,
+                  "bindings name '" + binding.name.substr(0, 64) +
+                      "', which is no operand of the plan" +
+                      (guess.empty() ? "" : "; did you mean '" + guess + "'?"));
+    }
+    const Binding*& slot = matched[static_cast<std::size_t>(operand - program.operands.begin())];
+    if (slot != nullptr)
+      throw Error(Status::invalid_argument, "bindings name '" + binding.name + "' twice");
+    slot = &binding;
+  }
+  for (std::size_t i = 0; i < matched.size(); ++i)
+    if (matched[i] == nullptr && program.operands[i].is_used)
+      throw Error(Status::missing_operand,
+                  "operand '" + program.operands[i].name + "' is not bound");
+  return matched;
+}
+
+Stage bind_stage(const ExecutionPlan& plan, const PlannedStage& planned, const BoundMemory& memory,
+                 const std::vector<const Binding*>& bindings, const std::vector<Tensor>& outputs) {
+  Stage stage = planned.stage;
+  for (const StageScalar& scalar : planned.scalars)
+    stage.scalars[scalar.slot] = bindings[scalar.operand]->scalar;
+  for (std::size_t i = 0; i < planned.operands.size(); ++i) {
+    const StageOperand& operand = planned.operands[i];
+    OperandAccess& access = stage.operands[i];
+    MatrixStrides strides;
+    switch (operand.role) {
+      case OperandRole::gemm_result:
+        access.data = memory.y;
+        access.dtype = plan.gemm.dtype;
+        strides = memory.y_strides;
+        break;
+      case OperandRole::intermediate:
+        access.data = memory.workspace + operand.offset;
+        access.dtype = DataType::float64;
+        strides = {operand.shape.rows * operand.shape.columns, operand.shape.columns, 1};
+        break;
+      case OperandRole::operand:
+      case OperandRole::result: {
+        const Tensor& tensor = operand.role == OperandRole::operand
+                                   ? bindings[operand.index]->tensor
+                                   : outputs[operand.index];
+        access.data = tensor.data;
+        access.dtype = tensor.dtype;
+        strides = strides_of(tensor, lies_along_columns(operand.shape));
+        break;
+      }
+    }
+    set_strides(access, operand.shape, strides, planned.inner_is_rows);
+  }
+  return stage;
+}
+
+}  // namespace detail
+}  // namespace postlude

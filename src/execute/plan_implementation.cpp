@@ -1,0 +1,96 @@
+#include "execute/plan_implementation.hpp"
+
+#include <optional>
+#include <string>
+#include <utility>
+
+#include <postlude/error.hpp>
+
+#include "compat/kokkos.hpp"
+#include "execute/binding.hpp"
+#include "execute/memory.hpp"
+#include "execute/problem_shape.hpp"
+#include "gemm/engine_list.hpp"
+#include "program/lower.hpp"
+#include "sweep/sweep.hpp"
+
+namespace postlude {
+namespace detail {
+namespace {
+
+void require_kokkos() {
+  if (!compat::is_kokkos_running())
+    throw Error(Status::not_initialized,
+                "Kokkos is not initialised, or was finalised: expected a running Kokkos");
+}
+
+ExecutionPlan make_plan(const ExecutionSpace& space, const LinearProblem& problem,
+                        const Epilogue& epilogue, const std::vector<OperandDeclaration>& operands,
+                        const PlanOptions& options) {
+  require_kokkos();
+  const GemmProblem gemm = gemm_problem(space.backend(), problem);
+  if (options.layout < ResultLayout::row_major || options.layout > ResultLayout::any)
+    throw Error(Status::invalid_argument, "layout is " +
+                                              std::to_string(static_cast<int>(options.layout)) +
+                                              ": expected a ResultLayout (1 to 3)");
+  ExecutionPlan plan = make_execution_plan(
+      lower(epilogue, Shape{gemm.batch, gemm.m, gemm.n}, gemm.k, operands), gemm, options.layout);
+  choose_engine(plan, consider_engines(plan.gemm), options.engine);
+  return plan;
+}
+
+}  // namespace
+
+PlanImplementation::PlanImplementation(const ExecutionSpace& space, const LinearProblem& problem,
+                                       const Epilogue& epilogue,
+                                       const std::vector<OperandDeclaration>& operands,
+                                       const PlanOptions& options)
+    : space_(space),
+      problem_(problem),
+      plan_(make_plan(space, problem, epilogue, operands, options)),
+      engine_(engine_list()[plan_.chosen_engine]),
+      pool_(plan_.workspace_bytes) {
+  problem_.x.data = nullptr;
+  problem_.w.data = nullptr;
+}
+
+void PlanImplementation::execute(const ExecutionSpace& space, const Arguments& arguments,
+                                 void* workspace, std::size_t workspace_bytes) const {
+  require_kokkos();
+  if (space.backend() != space_.backend())
+    throw Error(Status::invalid_argument,
+                std::string("space is an instance of backend ") + name_of(space.backend()) +
+                    ": the plan was made for " + name_of(space_.backend()));
+  validate(space.backend(), arguments, workspace, workspace_bytes);
+  const std::vector<const Binding*> bindings = match_bindings(plan_.program, arguments.bindings);
+
+  std::optional<WorkspacePool::Lease> lease;
+  BoundMemory memory;
+  memory.workspace = static_cast<char*>(workspace);
+  if (workspace == nullptr && plan_.workspace_bytes > 0) {
+    lease.emplace(pool_.acquire(space));
+    memory.workspace = static_cast<char*>(lease->data());
+  }
+
+  GemmProblem gemm = plan_.gemm;
+  if (plan_.y_place == GemmResultPlace::result) {
+    const Tensor& holder = arguments.outputs[plan_.y_result];
+    gemm.y = strides_of(holder, lies_along_columns(plan_.program.y));
+    memory.y = holder.data;
+  } else {
+    memory.y = memory.workspace + plan_.y_offset;
+  }
+  memory.y_strides = gemm.y;
+  if (plan_.y_place != GemmResultPlace::nowhere)
+    engine_->run(
+        space, gemm,
+        {arguments.x.data, arguments.w.data, memory.y, memory.workspace + plan_.engine_offset});
+
+  for (const PlannedStage& stage : plan_.stages)
+    run_stage(space, stage.sweep, bind_stage(plan_, stage, memory, bindings, arguments.outputs),
+              plan_.compute_dtype,
+              reinterpret_cast<ReductionState*>(memory.workspace + stage.partials_offset));
+}
+
+}  // namespace detail
+}  // namespace postlude

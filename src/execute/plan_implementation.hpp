@@ -1,0 +1,47 @@
+#ifndef POSTLUDE_EXECUTE_PLAN_IMPLEMENTATION_HPP
+#define POSTLUDE_EXECUTE_PLAN_IMPLEMENTATION_HPP
+
+#include <cstddef>
+#include <vector>
+
+#include <postlude/plan.hpp>
+
+#include "execute/workspace_pool.hpp"
+#include "gemm/engine.hpp"
+#include "plan/planner.hpp"
+
+namespace postlude {
+namespace detail {
+
+/// What stands behind a Plan.
+class PlanImplementation {
+ public:
+  PlanImplementation(const ExecutionSpace& space, const LinearProblem& problem,
+                     const Epilogue& epilogue, const std::vector<OperandDeclaration>& operands,
+                     const PlanOptions& options);
+
+  void execute(const ExecutionSpace& space, const Arguments& arguments, void* workspace,
+               std::size_t workspace_bytes) const;
+
+  /// Throws the Error that execute() would for these arguments; `backend` decides which memory can
+  /// be reached.
+  void validate(Backend backend, const Arguments& arguments, const void* workspace,
+                std::size_t workspace_bytes) const;
+
+  const ExecutionSpace& space() const { return space_; }
+  const LinearProblem& problem() const { return problem_; }
+  const ExecutionPlan& plan() const { return plan_; }
+  const Program& program() const { return plan_.program; }
+
+ private:
+  ExecutionSpace space_;
+  LinearProblem problem_;
+  ExecutionPlan plan_;
+  const Engine* engine_ = nullptr;
+  mutable WorkspacePool pool_;
+};
+
+}  // namespace detail
+}  // namespace postlude
+
+#endif

@@ -1,0 +1,178 @@
+#include <climits>
+#include <cstdint>
+#include <string>
+
+#include <postlude/error.hpp>
+
+#include "execute/binding.hpp"
+#include "execute/footprint.hpp"
+#include "execute/memory.hpp"
+#include "execute/plan_implementation.hpp"
+#include "execute/problem_shape.hpp"
+#include "gemm/matrix_form.hpp"
+
+namespace postlude {
+namespace detail {
+namespace {
+
+std::int64_t element_count(const Tensor& tensor) {
+  std::int64_t count = 1;
+  for (int i = 0; i < tensor.rank; ++i) count *= tensor.extent[i];
+  return count;
+}
+
+/// Checks that hold for every tensor of an execution.
+void require_usable(const Tensor& tensor, const std::string& name, Backend backend) {
+  require_valid_description(tensor, name);
+  if (element_count(tensor) == 0) return;
+  if (tensor.data == nullptr)
+    throw Error(Status::invalid_argument,
+                name + " has null data: expected " + extents_text(tensor) + " elements");
+  if (reinterpret_cast<std::uintptr_t>(tensor.data) % size_of(tensor.dtype) != 0)
+    throw Error(Status::invalid_argument, name + " is misaligned: expected a multiple of " +
+                                              std::to_string(size_of(tensor.dtype)) + " bytes");
+  if (!is_reachable(backend, tensor.memory_space) || !is_plausible_address(backend, tensor.data))
+    throw Error(Status::wrong_memory_space,
+                name + " is in memory that backend " + name_of(backend) +
+                    " cannot reach: expected " +
+                    (is_reachable(backend, MemorySpace::host) ? "host" : "device") + " memory");
+}
+
+/// x and w must be as they were described when the plan was made: the engine was chosen for that.
+void require_as_planned(const Tensor& tensor, const Tensor& planned, const std::string& name) {
+  bool same = tensor.dtype == planned.dtype && tensor.rank == planned.rank;
+  for (int i = 0; same && i < planned.rank; ++i) same = tensor.extent[i] == planned.extent[i];
+  if (!same)
+    throw Error(Status::shape_mismatch, name + " is " + name_of(tensor.dtype) + " " +
+                                            extents_text(tensor) + ": the plan was made for " +
+                                            name_of(planned.dtype) + " " + extents_text(planned));
+  for (int i = 0; i < planned.rank; ++i)
+    if (tensor.extent[i] > 1 && tensor.stride[i] != planned.stride[i] && element_count(tensor) > 0)
+      throw Error(Status::shape_mismatch, name + " has stride " + std::to_string(tensor.stride[i]) +
+                                              " in dimension " + std::to_string(i) +
+                                              ": the plan was made for stride " +
+                                              std::to_string(planned.stride[i]));
+}
+
+void require_shape(const Tensor& tensor, const Shape& wanted, const std::string& name) {
+  const Shape shape = shape_of(tensor, lies_along_columns(wanted));
+  if (shape != wanted)
+    throw Error(Status::shape_mismatch,
+                name + " has shape " + extents_text(tensor) + ": expected " + to_string(wanted));
+}
+
+void require_float(const Tensor& tensor, const std::string& name) {
+  if (tensor.dtype != DataType::float32 && tensor.dtype != DataType::float64)
+    throw Error(Status::unsupported,
+                name + " has dtype " + name_of(tensor.dtype) + ": expected f32 or f64");
+}
+
+void validate_operand(const ProgramOperand& operand, const Binding& binding, Backend backend) {
+  const std::string name = "operand '" + operand.name + "'";
+  const bool wants_scalar = operand.kind == OperandKind::scalar;
+  if (wants_scalar != binding.is_scalar)
+    throw Error(Status::invalid_argument,
+                name + " is bound to a " + (binding.is_scalar ? "number" : "tensor") +
+                    ": expected a " + (wants_scalar ? "number" : "tensor"));
+  if (wants_scalar) return;
+  require_usable(binding.tensor, name, backend);
+  require_float(binding.tensor, name);
+  require_shape(binding.tensor, operand.shape, name);
+}
+
+void validate_output(const ExecutionPlan& plan, std::size_t index, const Tensor& output,
+                     Backend backend) {
+  const ProgramResult& result = plan.program.results[index];
+  const Value& value = plan.program.values[static_cast<std::size_t>(result.value)];
+  const std::string name = "output '" + result.name + "'";
+  require_usable(output, name, backend);
+  if (value.is_index() && output.dtype != DataType::int64)
+    throw Error(Status::unsupported,
+                name + " has dtype " + name_of(output.dtype) + ": an index needs i64");
+  if (!value.is_index()) require_float(output, name);
+  require_shape(output, value.shape, name);
+  if (overlaps_itself(output))
+    throw Error(Status::overlap, name + " has strides that map two elements to one address");
+  if (plan.y_place != GemmResultPlace::result || plan.y_result != index) return;
+  if (output.dtype != plan.gemm.dtype)
+    throw Error(Status::unsupported, name + " has dtype " + name_of(output.dtype) +
+                                         ": it holds y during the execution, which needs " +
+                                         name_of(plan.gemm.dtype) +
+                                         "; plan with the layout 'any' for another");
+  const MatrixForm wanted =
+      plan.layout == ResultLayout::row_major ? MatrixForm::row_major : MatrixForm::column_major;
+  const MatrixStrides strides = strides_of(output, lies_along_columns(value.shape));
+  const MatrixStrides turned{strides.batch, strides.column, strides.row};
+  const BlasMatrix held = wanted == MatrixForm::row_major
+                              ? blas_form(value.shape.rows, value.shape.columns, strides)
+                              : blas_form(value.shape.columns, value.shape.rows, turned);
+  const bool fits = held.form == MatrixForm::row_major && held.leading_dimension <= INT_MAX;
+  if (!fits && element_count(output) > 0)
+    throw Error(Status::shape_mismatch,
+                name + " is not " +
+                    (wanted == MatrixForm::row_major ? "row-major" : "column-major") +
+                    ", the layout that the plan was made for; plan with the layout of the output, "
+                    "or 'any'");
+}
+
+}  // namespace
+
+void PlanImplementation::validate(Backend backend, const Arguments& arguments,
+                                  const void* workspace, std::size_t workspace_bytes) const {
+  const bool uses_y = plan_.y_place != GemmResultPlace::nowhere;
+  require_as_planned(arguments.x, problem_.x, "x");
+  require_as_planned(arguments.w, problem_.w, "w");
+  if (uses_y) {
+    require_usable(arguments.x, "x", backend);
+    require_usable(arguments.w, "w", backend);
+  }
+  const std::vector<const Binding*> bindings = match_bindings(plan_.program, arguments.bindings);
+  for (std::size_t i = 0; i < bindings.size(); ++i)
+    if (plan_.program.operands[i].is_used)
+      validate_operand(plan_.program.operands[i], *bindings[i], backend);
+
+  const std::size_t results = plan_.program.results.size();
+  if (arguments.outputs.size() != results)
+    throw Error(Status::invalid_argument, "outputs has " +
+                                              std::to_string(arguments.outputs.size()) +
+                                              " tensors: expected " + std::to_string(results));
+  for (std::size_t i = 0; i < results; ++i)
+    validate_output(plan_, i, arguments.outputs[i], backend);
+
+  if (workspace != nullptr) {
+    if (workspace_bytes < plan_.workspace_bytes)
+      throw Error(Status::invalid_argument,
+                  "workspace_bytes is " + std::to_string(workspace_bytes) + ": expected at least " +
+                      std::to_string(plan_.workspace_bytes));
+    if (reinterpret_cast<std::uintptr_t>(workspace) % workspace_alignment != 0)
+      throw Error(Status::invalid_argument, "workspace is misaligned: expected a multiple of " +
+                                                std::to_string(workspace_alignment) + " bytes");
+    if (!is_plausible_address(backend, workspace))
+      throw Error(Status::wrong_memory_space, std::string("workspace is in memory that backend ") +
+                                                  name_of(backend) + " cannot reach");
+  }
+
+  for (std::size_t i = 0; i < results; ++i) {
+    const Tensor& output = arguments.outputs[i];
+    const auto require_apart = [&](const Tensor& other, const std::string& name) {
+      if (may_overlap(output, other))
+        throw Error(Status::overlap,
+                    "output '" + plan_.program.results[i].name + "' overlaps " + name);
+    };
+    if (uses_y) {
+      require_apart(arguments.x, "x");
+      require_apart(arguments.w, "w");
+    }
+    for (std::size_t j = 0; j < bindings.size(); ++j)
+      if (plan_.program.operands[j].is_used && !bindings[j]->is_scalar)
+        require_apart(bindings[j]->tensor, "operand '" + plan_.program.operands[j].name + "'");
+    for (std::size_t j = 0; j < i; ++j)
+      require_apart(arguments.outputs[j], "output '" + plan_.program.results[j].name + "'");
+    if (workspace != nullptr && overlaps_bytes(output, workspace, plan_.workspace_bytes))
+      throw Error(Status::overlap,
+                  "output '" + plan_.program.results[i].name + "' overlaps the workspace");
+  }
+}
+
+}  // namespace detail
+}  // namespace postlude

@@ -1,0 +1,391 @@
+#include "expression/parser.hpp"
+
+#include <algorithm>
+#include <limits>
+#include <map>
+#include <optional>
+#include <utility>
+
+#include "expression/lexer.hpp"
+#include "expression/node.hpp"
+#include "expression/signature.hpp"
+#include "expression/source_text.hpp"
+
+namespace postlude {
+namespace detail {
+namespace {
+
+/// Deepest nesting of parentheses, calls and signs, which the parser follows by recursion.
+constexpr int maximum_nesting = 200;
+
+struct Argument {
+  std::string_view keyword;  ///< empty for a positional argument
+  std::size_t keyword_offset = 0;
+  NodePointer value;
+};
+
+class Parser {
+ public:
+  explicit Parser(const std::string& text) : text_(text), tokens_(tokenize(text)) {}
+
+  std::vector<Epilogue::Result> program() {
+    skip_line_ends();
+    if (peek().kind == TokenKind::end_of_text)
+      fail("the expression is empty: expected at least one statement", peek());
+    std::vector<Epilogue::Result> results;
+    while (peek().kind != TokenKind::end_of_text) {
+      if (!results.empty()) fail("nothing may follow the return statement", peek());
+      results = statement();
+      skip_line_ends();
+    }
+    return results;
+  }
+
+ private:
+  [[noreturn]] void fail(const std::string& message, const Token& token) const {
+    fail_at(Status::syntax_error, message, text_, token.offset, token.text.size());
+  }
+
+  const Token& peek(std::size_t ahead = 0) const {
+    return tokens_[std::min(position_ + ahead, tokens_.size() - 1)];
+  }
+  const Token& next() { return tokens_[std::min(position_++, tokens_.size() - 1)]; }
+
+  bool at_symbol(std::string_view symbol, std::size_t ahead = 0) const {
+    return peek(ahead).kind == TokenKind::symbol && peek(ahead).text == symbol;
+  }
+  bool take_symbol(std::string_view symbol) {
+    if (!at_symbol(symbol)) return false;
+    ++position_;
+    return true;
+  }
+  void expect_symbol(std::string_view symbol, const std::string& context) {
+    if (!take_symbol(symbol))
+      fail("expected '" + std::string(symbol) + "' " + context + ", found " + describe(peek()),
+           peek());
+  }
+
+  static std::string describe(const Token& token) {
+    switch (token.kind) {
+      case TokenKind::end_of_text:
+        return "the end of the expression";
+      case TokenKind::end_of_statement:
+        return "the end of the statement";
+      default:
+        return "'" + std::string(token.text.substr(0, 32)) + "'";
+    }
+  }
+
+  void skip_line_ends() {
+    while (peek().kind == TokenKind::end_of_statement) ++position_;
+  }
+
+  bool at_statement_end() const {
+    return peek().kind == TokenKind::end_of_statement || peek().kind == TokenKind::end_of_text;
+  }
+
+  /// The results when this was the program's result, else nothing.
+  std::vector<Epilogue::Result> statement() {
+    const Token first = peek();
+    if (first.kind == TokenKind::name && first.text == "return") {
+      ++position_;
+      return return_list();
+    }
+    std::string name = "result";
+    const bool binds = first.kind == TokenKind::name && at_symbol("=", 1);
+    if (binds) {
+      if (is_reserved_name(first.text))
+        fail("'" + std::string(first.text) + "' is a name of the language and cannot be assigned",
+             first);
+      position_ += 2;
+      name = std::string(first.text);
+    }
+    const NodePointer value = comparison();
+    if (!at_statement_end())
+      fail("expected an operator, ';' or the end of the expression, found " + describe(peek()),
+           peek());
+    if (binds) bindings_[name] = value;
+
+    std::size_t after = position_;
+    while (tokens_[after].kind == TokenKind::end_of_statement) ++after;
+    if (tokens_[after].kind == TokenKind::end_of_text) return {{name, Expression(value)}};
+    if (!binds)
+      fail("the value of this statement is never used: name it, or make it the last statement",
+           first);
+    return {};
+  }
+
+  std::vector<Epilogue::Result> return_list() {
+    std::vector<Epilogue::Result> results;
+    do {
+      const Token first = peek();
+      const std::size_t begin = position_;
+      const NodePointer value = comparison();
+      const bool is_name = first.kind == TokenKind::name && position_ == begin + 1;
+      const std::string name =
+          is_name ? std::string(first.text) : "result" + std::to_string(results.size());
+      results.push_back({name, Expression(value)});
+    } while (take_symbol(","));
+    if (!at_statement_end())
+      fail("expected ',' or the end of the return statement, found " + describe(peek()), peek());
+    return results;
+  }
+
+  /// The text from `begin` to the last token taken.
+  SourceSpan span_from(std::size_t begin) const {
+    const Token& last = tokens_[position_ - 1];
+    return {begin, last.offset + last.text.size() - begin};
+  }
+
+  NodePointer operation(Operation op, NodePointer a, NodePointer b, std::size_t begin) {
+    return make_operation(op, {std::move(a), std::move(b)}, span_from(begin), text_);
+  }
+
+  /// The comparison that the next token writes, if it is one.
+  std::optional<Operation> comparison_ahead() const {
+    static constexpr std::pair<std::string_view, Operation> symbols[] = {
+        {"<", Operation::less},    {"<=", Operation::less_equal},
+        {">", Operation::greater}, {">=", Operation::greater_equal},
+        {"==", Operation::equal},  {"!=", Operation::not_equal}};
+    for (const auto& [symbol, operation] : symbols)
+      if (at_symbol(symbol)) return operation;
+    return std::nullopt;
+  }
+
+  NodePointer comparison() {
+    const std::size_t begin = peek().offset;
+    NodePointer left = sum();
+    const std::optional<Operation> compared = comparison_ahead();
+    if (!compared) return left;
+    ++position_;
+    left = operation(*compared, left, sum(), begin);
+    if (comparison_ahead())
+      fail("comparisons cannot be chained: use parentheses, or multiply two comparisons", peek());
+    return left;
+  }
+
+  NodePointer sum() {
+    const std::size_t begin = peek().offset;
+    NodePointer left = product();
+    while (at_symbol("+") || at_symbol("-")) {
+      const Operation op = next().text == "+" ? Operation::add : Operation::subtract;
+      left = operation(op, left, product(), begin);
+    }
+    return left;
+  }
+
+  NodePointer product() {
+    const std::size_t begin = peek().offset;
+    NodePointer left = unary();
+    while (at_symbol("*") || at_symbol("/")) {
+      const Operation op = next().text == "*" ? Operation::multiply : Operation::divide;
+      left = operation(op, left, unary(), begin);
+    }
+    return left;
+  }
+
+  NodePointer unary() {
+    const Nesting nesting(*this);
+    const std::size_t begin = peek().offset;
+    if (!take_symbol("-")) return power();
+    const NodePointer value = unary();
+    if (value->kind == NodeKind::constant) return make_constant(-value->constant, span_from(begin));
+    return make_operation(Operation::negate, {value}, span_from(begin), text_);
+  }
+
+  NodePointer power() {
+    const std::size_t begin = peek().offset;
+    const NodePointer base = primary();
+    if (!take_symbol("**")) return base;
+    return operation(Operation::power, base, unary(), begin);
+  }
+
+  NodePointer primary() {
+    const Token token = peek();
+    if (token.kind == TokenKind::number) {
+      ++position_;
+      return make_constant(token.number, {token.offset, token.text.size()});
+    }
+    if (take_symbol("(")) {
+      const NodePointer value = comparison();
+      expect_symbol(")", "to close '('");
+      return value;
+    }
+    if (token.kind != TokenKind::name || token.text == "return")
+      fail("expected a value, found " + describe(token), token);
+    ++position_;
+    if (at_symbol("(")) return call(token);
+    return name(token);
+  }
+
+  NodePointer name(const Token& token) const {
+    const SourceSpan span{token.offset, token.text.size()};
+    const std::string text(token.text);
+    if (const auto bound = bindings_.find(text); bound != bindings_.end()) return bound->second;
+    if (text == "y") return make_gemm_result(span);
+    if (text == "inf") return make_constant(std::numeric_limits<double>::infinity(), span);
+    if (text == "nan") return make_constant(std::numeric_limits<double>::quiet_NaN(), span);
+    if (is_reserved_name(text)) fail("'" + text + "' is a function: expected '(' after it", token);
+    return make_operand(text, span);
+  }
+
+  std::vector<Argument> arguments() {
+    std::vector<Argument> list;
+    expect_symbol("(", "before the arguments");
+    if (take_symbol(")")) return list;
+    do {
+      Argument argument;
+      if (peek().kind == TokenKind::name && at_symbol("=", 1)) {
+        argument.keyword = peek().text;
+        argument.keyword_offset = peek().offset;
+        position_ += 2;
+      } else if (!list.empty() && !list.back().keyword.empty()) {
+        fail("a positional argument cannot follow one given by keyword", peek());
+      }
+      argument.value = comparison();
+      list.push_back(std::move(argument));
+    } while (take_symbol(","));
+    expect_symbol(")", "after the arguments");
+    return list;
+  }
+
+  NodePointer call(const Token& function) {
+    const OperationSignature* pointwise = find_function(function.text);
+    const ReductionSignature* reduction = find_reduction(function.text);
+    if (pointwise == nullptr && reduction == nullptr) {
+      const std::string guess = closest_name(function.text, function_names());
+      fail_at(Status::unknown_name,
+              "unknown function '" + std::string(function.text.substr(0, 64)) + "'" +
+                  (guess.empty() ? "" : "; did you mean '" + guess + "'?"),
+              text_, function.offset, function.text.size());
+    }
+    const std::vector<Argument> list = arguments();
+    const SourceSpan span = span_from(function.offset);
+    bool has_dim = false;
+    for (const Argument& argument : list) has_dim = has_dim || argument.keyword == "dim";
+    if (reduction != nullptr && (has_dim || pointwise == nullptr))
+      return reduce(*reduction, list, function, span);
+    if (reduction != nullptr && list.size() == 1)
+      fail("'" + std::string(function.text) +
+               "' of one value needs dim=0 or dim=1, or a second value",
+           function);
+    return pointwise_call(*pointwise, list, function, span);
+  }
+
+  NodePointer pointwise_call(const OperationSignature& signature, const std::vector<Argument>& list,
+                             const Token& function, SourceSpan span) const {
+    std::vector<NodePointer> inputs(signature.parameters.size());
+    for (std::size_t i = 0; i < list.size(); ++i) {
+      std::size_t slot = i;
+      if (!list[i].keyword.empty()) {
+        slot = 0;
+        while (slot < inputs.size() && signature.parameters[slot].name != list[i].keyword) ++slot;
+        if (slot == inputs.size()) fail_keyword(list[i], signature.name, signature.text);
+      }
+      if (slot >= inputs.size())
+        fail("'" + signature.name + "' takes at most " + std::to_string(inputs.size()) +
+                 " arguments (" + signature.text + "), found " + std::to_string(list.size()),
+             function);
+      if (inputs[slot] != nullptr)
+        fail("argument '" + signature.parameters[slot].name + "' of '" + signature.name +
+                 "' is given twice",
+             function);
+      inputs[slot] = list[i].value;
+    }
+    for (std::size_t i = 0; i < inputs.size(); ++i) {
+      if (inputs[i] != nullptr) continue;
+      const Parameter& parameter = signature.parameters[i];
+      if (!parameter.has_default)
+        fail("'" + signature.name + "' needs its argument '" + parameter.name + "' (" +
+                 signature.text + ")",
+             function);
+      inputs[i] = make_constant(parameter.default_value, span);
+    }
+    return make_operation(signature.operation, std::move(inputs), span, text_);
+  }
+
+  NodePointer reduce(const ReductionSignature& signature, const std::vector<Argument>& list,
+                     const Token& function, SourceSpan span) const {
+    const std::string usage = signature.name + "(v, dim" +
+                              (signature.parameter.empty() ? "" : ", " + signature.parameter) + ")";
+    NodePointer value;
+    NodePointer dim;
+    NodePointer parameter;
+    for (const Argument& argument : list) {
+      NodePointer* target = nullptr;
+      if (argument.keyword.empty() && value == nullptr) {
+        target = &value;
+      } else if (argument.keyword == "dim") {
+        target = &dim;
+      } else if (!signature.parameter.empty() && argument.keyword == signature.parameter) {
+        target = &parameter;
+      } else if (argument.keyword.empty()) {
+        fail("'" + signature.name + "' reduces one value; give the dimension by keyword: " + usage,
+             function);
+      } else {
+        fail_keyword(argument, signature.name, usage);
+      }
+      if (*target != nullptr)
+        fail("an argument of '" + signature.name + "' is given twice", function);
+      *target = argument.value;
+    }
+    if (value == nullptr) fail("'" + signature.name + "' needs a value: " + usage, function);
+    if (dim == nullptr) fail("'" + signature.name + "' needs dim=0 or dim=1: " + usage, function);
+    return make_reduction(
+        signature.reduction, value, dimension(*dim),
+        parameter == nullptr ? signature.default_value : number(*parameter, signature.parameter),
+        span, text_);
+  }
+
+  [[noreturn]] void fail_keyword(const Argument& argument, const std::string& function,
+                                 const std::string& usage) const {
+    fail_at(Status::unknown_name,
+            "'" + function + "' has no argument '" + std::string(argument.keyword.substr(0, 64)) +
+                "': expected " + usage,
+            text_, argument.keyword_offset, argument.keyword.size());
+  }
+
+  double number(const Node& node, const std::string& what) const {
+    if (node.kind != NodeKind::constant)
+      fail_at(Status::syntax_error, "'" + what + "' must be a number", text_, node.span.offset,
+              node.span.length);
+    return node.constant;
+  }
+
+  int dimension(const Node& node) const {
+    const double value = number(node, "dim");
+    if (value == 0 || value == -2) return 0;
+    if (value == 1 || value == -1) return 1;
+    fail_at(Status::invalid_argument, "dim must be 0 (over the rows) or 1 (over the columns)",
+            text_, node.span.offset, node.span.length);
+  }
+
+  /// Counts the recursion while it is alive.
+  class Nesting {
+   public:
+    explicit Nesting(Parser& parser) : parser_(parser) {
+      if (++parser_.nesting_ > maximum_nesting)
+        parser_.fail("more than " + std::to_string(maximum_nesting) + " levels of nesting",
+                     parser_.peek());
+    }
+    ~Nesting() { --parser_.nesting_; }
+    Nesting(const Nesting&) = delete;
+    Nesting& operator=(const Nesting&) = delete;
+
+   private:
+    Parser& parser_;
+  };
+
+  const std::string& text_;
+  std::vector<Token> tokens_;
+  std::size_t position_ = 0;
+  int nesting_ = 0;
+  std::map<std::string, NodePointer> bindings_;
+};
+
+}  // namespace
+
+std::vector<Epilogue::Result> parse(const std::string& text) { return Parser(text).program(); }
+
+}  // namespace detail
+}  // namespace postlude

@@ -1,0 +1,40 @@
+#ifndef POSTLUDE_GEMM_MATRIX_FORM_HPP
+#define POSTLUDE_GEMM_MATRIX_FORM_HPP
+
+#include <algorithm>
+#include <cstdint>
+
+#include "plan/gemm_problem.hpp"
+
+namespace postlude {
+namespace detail {
+
+/// How a strided matrix looks to a BLAS, which knows one contiguous dimension and a leading one.
+enum class MatrixForm { row_major, column_major, neither };
+
+struct BlasMatrix {
+  MatrixForm form = MatrixForm::neither;
+  std::int64_t leading_dimension = 0;
+};
+
+/// The form of a rows x columns matrix. The stride of a dimension of one element does not matter.
+inline BlasMatrix blas_form(std::int64_t rows, std::int64_t columns, const MatrixStrides& strides) {
+  const auto fits = [](std::int64_t outer, std::int64_t inner, std::int64_t outer_stride,
+                       std::int64_t inner_stride) {
+    return (inner <= 1 || inner_stride == 1) &&
+           (outer <= 1 || outer_stride >= std::max<std::int64_t>(inner, 1));
+  };
+  const auto leading = [](std::int64_t outer, std::int64_t inner, std::int64_t outer_stride) {
+    return outer <= 1 ? std::max<std::int64_t>(inner, 1) : outer_stride;
+  };
+  if (fits(rows, columns, strides.row, strides.column))
+    return {MatrixForm::row_major, leading(rows, columns, strides.row)};
+  if (fits(columns, rows, strides.column, strides.row))
+    return {MatrixForm::column_major, leading(columns, rows, strides.column)};
+  return {};
+}
+
+}  // namespace detail
+}  // namespace postlude
+
+#endif

@@ -1,0 +1,129 @@
+#include <cmath>
+#include <cstdio>
+#include <string>
+
+#include "expression/signature.hpp"
+#include "plan/planner.hpp"
+
+namespace postlude {
+namespace detail {
+namespace {
+
+/// "1.07 GB", "68.7 GFLOP": three digits and a decimal prefix.
+std::string quantity(double value, const char* unit) {
+  static const char* prefixes[] = {"", "k", "M", "G", "T", "P"};
+  int prefix = 0;
+  while (value >= 999.5 && prefix < 5) {
+    value /= 1000;
+    ++prefix;
+  }
+  char text[64];
+  std::snprintf(text, sizeof text, "%.3g %s%s", value, prefixes[prefix], unit);
+  return text;
+}
+
+const char* sweep_name(SweepKind kind) {
+  switch (kind) {
+    case SweepKind::pointwise:
+      return "pointwise";
+    case SweepKind::inner_reduction:
+      return "reduction along contiguous lines";
+    case SweepKind::outer_reduction:
+      return "reduction across lines";
+  }
+  return "?";
+}
+
+std::string operand_name(const ExecutionPlan& plan, const StageOperand& operand) {
+  switch (operand.role) {
+    case OperandRole::gemm_result:
+      return "y";
+    case OperandRole::operand:
+      return plan.program.operands[operand.index].name;
+    case OperandRole::intermediate:
+      return "intermediate@" + std::to_string(operand.offset);
+    case OperandRole::result:
+      return plan.program.results[operand.index].name;
+  }
+  return "?";
+}
+
+std::size_t element_bytes(const ExecutionPlan& plan, const StageOperand& operand) {
+  return operand.role == OperandRole::intermediate ? sizeof(double) : size_of(plan.compute_dtype);
+}
+
+std::string stage_text(const ExecutionPlan& plan, std::size_t index) {
+  const PlannedStage& stage = plan.stages[index];
+  std::string reads;
+  std::string writes;
+  double bytes = 0;
+  for (const StageOperand& operand : stage.operands) {
+    std::string& list = operand.is_written ? writes : reads;
+    list += (list.empty() ? "" : ", ") + operand_name(plan, operand);
+    bytes += static_cast<double>(operand.shape.elements()) *
+             static_cast<double>(element_bytes(plan, operand));
+  }
+  std::string text = "  stage " + std::to_string(index + 1) + ": " + sweep_name(stage.sweep) +
+                     " over " + to_string(stage.domain) + ", " +
+                     std::to_string(stage.operation_count) +
+                     (stage.operation_count == 1 ? " operation" : " operations") + " an element";
+  for (int i = 0; i < stage.stage.reduction_count; ++i)
+    text += (i == 0 ? "; reduces with " : ", ") + signature_of(stage.stage.reductions[i].kind).name;
+  text += "\n           reads " + (reads.empty() ? "nothing" : reads) + "; writes " + writes +
+          "; " + quantity(bytes, "B") + ", " +
+          quantity(static_cast<double>(stage.domain.elements()) * stage.operation_count, "FLOP");
+  if (stage.sweep == SweepKind::outer_reduction)
+    text += "; " + std::to_string(stage.chunks) + " chunks, " +
+            quantity(static_cast<double>(stage.partials_bytes), "B") + " of partial results";
+  return text + "\n";
+}
+
+std::string y_text(const ExecutionPlan& plan) {
+  switch (plan.y_place) {
+    case GemmResultPlace::nowhere:
+      return "not computed: no result needs y";
+    case GemmResultPlace::result:
+      return "y is kept in the memory of '" + plan.program.results[plan.y_result].name +
+             "' and finished in place";
+    case GemmResultPlace::workspace:
+      return "y is kept in the workspace";
+  }
+  return "?";
+}
+
+}  // namespace
+
+std::string explain(const ExecutionPlan& plan) {
+  const GemmProblem& gemm = plan.gemm;
+  std::string text = "problem\n  y = x w^T: batch M = " + std::to_string(gemm.m) +
+                     ", out_features N = " + std::to_string(gemm.n) +
+                     ", in_features K = " + std::to_string(gemm.k);
+  if (gemm.batch != 1) text += ", " + std::to_string(gemm.batch) + " problems";
+  text += std::string(", ") + name_of(gemm.dtype) + ", backend " + name_of(gemm.backend) + "\n";
+
+  text += "program\n";
+  const std::string program = to_string(plan.program);
+  for (std::size_t begin = 0; begin < program.size();) {
+    const std::size_t end = program.find('\n', begin);
+    text += "  " + program.substr(begin, end - begin) + "\n";
+    begin = end + 1;
+  }
+
+  text += "engines\n";
+  for (std::size_t i = 0; i < plan.engines.size(); ++i) {
+    const EngineCandidate& engine = plan.engines[i];
+    text += "  " + engine.name + ": " +
+            (i == plan.chosen_engine ? "chosen" : (engine.accepts ? "possible" : "refused")) +
+            " (" + engine.reason + ")\n";
+  }
+
+  text += "stages\n  GEMM: " + y_text(plan) + "; " + quantity(gemm_flops(plan), "FLOP") + "\n";
+  for (std::size_t i = 0; i < plan.stages.size(); ++i) text += stage_text(plan, i);
+  text += "totals\n  GEMM " + quantity(gemm_flops(plan), "FLOP") + ", at least " +
+          quantity(minimum_bytes(plan), "B") + " of inputs and results, workspace " +
+          quantity(static_cast<double>(plan.workspace_bytes), "B") + "\n";
+  return text;
+}
+
+}  // namespace detail
+}  // namespace postlude

@@ -1,0 +1,37 @@
+#ifndef POSTLUDE_PLAN_GEMM_PROBLEM_HPP
+#define POSTLUDE_PLAN_GEMM_PROBLEM_HPP
+
+#include <cstdint>
+
+#include <postlude/backend.hpp>
+#include <postlude/data_type.hpp>
+#include <postlude/problem.hpp>
+
+namespace postlude {
+namespace detail {
+
+/// Strides, in elements, of a batch of matrices.
+struct MatrixStrides {
+  std::int64_t batch = 0;
+  std::int64_t row = 0;
+  std::int64_t column = 0;
+};
+
+/// What an engine is asked to compute: y[b,m,n] = sum_k x[b,m,k] * w[b,n,k].
+struct GemmProblem {
+  Backend backend = Backend::serial;
+  DataType dtype = DataType::float32;
+  ComputeMode compute = ComputeMode::f32;
+  std::int64_t batch = 1;
+  std::int64_t m = 0;
+  std::int64_t n = 0;
+  std::int64_t k = 0;
+  MatrixStrides x;
+  MatrixStrides w;
+  MatrixStrides y;
+};
+
+}  // namespace detail
+}  // namespace postlude
+
+#endif

@@ -1,0 +1,74 @@
+#ifndef POSTLUDE_PLAN_PLANNED_STAGE_HPP
+#define POSTLUDE_PLAN_PLANNED_STAGE_HPP
+
+#include <cstddef>
+#include <cstdint>
+#include <vector>
+
+#include "evaluator/stage.hpp"
+#include "program/program.hpp"
+
+namespace postlude {
+namespace detail {
+
+/// The three ways to sweep over a domain.
+enum class SweepKind {
+  pointwise,        ///< every element by itself
+  inner_reduction,  ///< along the dimension in which y is contiguous: one team for each line
+  outer_reduction   ///< across it: partial results of chunks of lines, then a finishing sweep
+};
+
+/// What a stage's operand stands for before an execution gives it an address.
+enum class OperandRole {
+  gemm_result,   ///< y
+  operand,       ///< operand `index` of the program
+  intermediate,  ///< a reduced value kept in the workspace at `offset`
+  result         ///< result `index` of the program
+};
+
+struct StageOperand {
+  OperandRole role = OperandRole::gemm_result;
+  std::size_t index = 0;
+  std::size_t offset = 0;  ///< bytes from the start of the workspace, for an intermediate
+  Shape shape;
+  bool is_written = false;
+};
+
+/// A scalar of a stage that is bound at execution.
+struct StageScalar {
+  std::size_t slot = 0;     ///< index in Stage::scalars
+  std::size_t operand = 0;  ///< index in Program::operands
+};
+
+/// A stage with its addresses and bound scalars still open.
+struct PlannedStage {
+  SweepKind sweep = SweepKind::pointwise;
+  bool inner_is_rows = false;  ///< the inner dimension is dim 0 (column-major) instead of dim 1
+  Shape domain;
+  Stage stage;
+  std::vector<StageOperand> operands;
+  std::vector<StageScalar> scalars;
+  std::int64_t chunks = 1;          ///< of an outer reduction
+  std::size_t partials_offset = 0;  ///< bytes from the start of the workspace
+  std::size_t partials_bytes = 0;
+  int operation_count = 0;  ///< operations on each element
+};
+
+/// Lines that one chunk of an outer reduction takes. Depends on the shape alone, so that the order
+/// of summation, and with it every bit of the result, is the same in every run.
+constexpr std::int64_t chunk_lines(std::int64_t outer) {
+  constexpr std::int64_t fewest_lines = 64;
+  constexpr std::int64_t most_chunks = 64;
+  const std::int64_t lines = (outer + most_chunks - 1) / most_chunks;
+  return lines < fewest_lines ? fewest_lines : lines;
+}
+
+constexpr std::int64_t chunk_count(std::int64_t outer) {
+  const std::int64_t lines = chunk_lines(outer);
+  return outer == 0 ? 1 : (outer + lines - 1) / lines;
+}
+
+}  // namespace detail
+}  // namespace postlude
+
+#endif

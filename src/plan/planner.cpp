@@ -1,0 +1,344 @@
+#include "plan/planner.hpp"
+
+#include <algorithm>
+#include <map>
+#include <tuple>
+#include <utility>
+
+#include <postlude/error.hpp>
+
+#include "evaluator/reducers.hpp"
+#include "plan/stage_builder.hpp"
+
+namespace postlude {
+namespace detail {
+namespace {
+
+std::size_t aligned(std::size_t bytes) {
+  return (bytes + workspace_alignment - 1) / workspace_alignment * workspace_alignment;
+}
+
+/// Targets that one sweep can serve together.
+struct Group {
+  int level = 0;
+  Shape domain;
+  int dim = -1;  ///< of its reductions, -1 without any
+  std::vector<StageTarget> targets;
+
+  int reduction_count() const {
+    return static_cast<int>(
+        std::count_if(targets.begin(), targets.end(),
+                      [](const StageTarget& target) { return target.is_reduction; }));
+  }
+};
+
+class Planner {
+ public:
+  Planner(Program program, const GemmProblem& gemm, ResultLayout layout) {
+    plan_.program = std::move(program);
+    plan_.gemm = gemm;
+    plan_.compute_dtype = gemm.dtype;
+    plan_.layout = layout;
+  }
+
+  ExecutionPlan make() {
+    find_levels();
+    collect_reductions();
+    collect_results();
+    std::stable_sort(groups_.begin(), groups_.end(),
+                     [](const Group& a, const Group& b) { return a.level < b.level; });
+    place_y();
+    build_stages();
+    place_partials();
+    return std::move(plan_);
+  }
+
+ private:
+  const Value& value(int index) const {
+    return plan_.program.values[static_cast<std::size_t>(index)];
+  }
+
+  /// A value's level is the number of reductions on the longest way to it.
+  void find_levels() {
+    for (const Value& each : plan_.program.values) {
+      int level = 0;
+      for (const int input : each.inputs)
+        level = std::max(level, levels_[static_cast<std::size_t>(input)]);
+      levels_.push_back(level + (each.kind == NodeKind::reduction ? 1 : 0));
+    }
+  }
+
+  int level(int index) const { return levels_[static_cast<std::size_t>(index)]; }
+
+  /// Values that some result needs; lowering makes no others, rewrites may leave them behind.
+  std::vector<bool> find_needed() const {
+    std::vector<bool> needed(plan_.program.values.size(), false);
+    for (const ProgramResult& result : plan_.program.results)
+      needed[static_cast<std::size_t>(result.value)] = true;
+    for (std::size_t i = needed.size(); i-- > 0;)
+      if (needed[i])
+        for (const int input : plan_.program.values[i].inputs)
+          needed[static_cast<std::size_t>(input)] = true;
+    return needed;
+  }
+
+  /// The results that are exactly this value.
+  std::vector<std::size_t> results_of(int index) const {
+    std::vector<std::size_t> results;
+    for (std::size_t i = 0; i < plan_.program.results.size(); ++i)
+      if (plan_.program.results[i].value == index) results.push_back(i);
+    return results;
+  }
+
+  bool is_used_as_input(int index) const {
+    for (const Value& each : plan_.program.values)
+      if (std::find(each.inputs.begin(), each.inputs.end(), index) != each.inputs.end())
+        return true;
+    return false;
+  }
+
+  bool inner_is_rows(const Shape& domain) const {
+    if (domain.columns == 1) return true;
+    if (domain.rows == 1) return false;
+    return plan_.layout == ResultLayout::column_major;
+  }
+
+  std::size_t reserve(std::size_t bytes) {
+    const std::size_t offset = plan_.workspace_bytes;
+    plan_.workspace_bytes += aligned(bytes);
+    return offset;
+  }
+
+  std::size_t bytes_of(const Shape& shape, DataType dtype) const {
+    return static_cast<std::size_t>(shape.elements()) * size_of(dtype);
+  }
+
+  Group& group_for(int at_level, const Shape& domain, int dim) {
+    for (Group& group : groups_) {
+      if (group.level != at_level || group.domain != domain || group.dim != dim) continue;
+      if (dim < 0 || group.reduction_count() < most_reductions(domain, dim)) return group;
+    }
+    groups_.push_back({at_level, domain, dim, {}});
+    return groups_.back();
+  }
+
+  bool reduces_inner(const Shape& domain, int dim) const {
+    return inner_is_rows(domain) == (dim == 0);
+  }
+
+  /// An outer reduction keeps a state for each lane, which leaves registers for one reduction.
+  int most_reductions(const Shape& domain, int dim) const {
+    return reduces_inner(domain, dim) ? maximum_reductions : 1;
+  }
+
+  /// Reductions that the plan keeps go to the workspace, or straight to the result when nothing
+  /// else needs them.
+  void collect_reductions() {
+    const std::vector<bool> needed = find_needed();
+    for (std::size_t i = 0; i < needed.size(); ++i) {
+      const int index = static_cast<int>(i);
+      if (!needed[i] || value(index).kind != NodeKind::reduction) continue;
+      const std::vector<std::size_t> results = results_of(index);
+      const bool is_used = is_used_as_input(index);
+      // A result of its own when nothing else needs the value; an index always, since float32
+      // arithmetic would round a large one on the way.
+      const bool writes_results = value(index).is_index() || (results.size() == 1 && !is_used);
+      if (writes_results) {
+        for (const std::size_t result : results) {
+          add_reduction(index, {OperandRole::result, result, 0, value(index).shape, true});
+          written_by_reduction_.push_back(result);
+        }
+      }
+      if (is_used || !writes_results) {
+        // float64 holds every result of every reduction, indices included.
+        const std::size_t offset = reserve(bytes_of(value(index).shape, DataType::float64));
+        intermediates_[index] = offset;
+        add_reduction(index, {OperandRole::intermediate, 0, offset, value(index).shape, true});
+      }
+    }
+  }
+
+  void add_reduction(int index, const StageOperand& output) {
+    StageTarget target;
+    target.value = value(index).inputs[0];
+    target.is_reduction = true;
+    target.reduction = index;
+    target.output = output;
+    group_for(level(target.value), value(target.value).shape, value(index).dim)
+        .targets.push_back(target);
+  }
+
+  void collect_results() {
+    for (std::size_t i = 0; i < plan_.program.results.size(); ++i) {
+      if (std::find(written_by_reduction_.begin(), written_by_reduction_.end(), i) !=
+          written_by_reduction_.end())
+        continue;
+      const int index = plan_.program.results[i].value;
+      StageTarget target;
+      target.value = index;
+      target.output.role = OperandRole::result;
+      target.output.index = i;
+      target.output.shape = value(index).shape;
+      store_group(level(index), value(index).shape).targets.push_back(target);
+    }
+  }
+
+  /// A store joins a sweep that visits the same elements anyway.
+  Group& store_group(int at_level, const Shape& domain) {
+    for (Group& group : groups_)
+      if (group.level == at_level && group.domain == domain) return group;
+    return group_for(at_level, domain, -1);
+  }
+
+  bool reads_y(int index, std::vector<signed char>& known) const {
+    signed char& answer = known[static_cast<std::size_t>(index)];
+    if (answer >= 0) return answer != 0;
+    answer = value(index).kind == NodeKind::gemm_result ? 1 : 0;
+    if (value(index).kind == NodeKind::pointwise)
+      for (const int input : value(index).inputs)
+        if (reads_y(input, known)) answer = 1;
+    return answer != 0;
+  }
+
+  bool reads_y(const Group& group) const {
+    std::vector<signed char> known(plan_.program.values.size(), -1);
+    for (const StageTarget& target : group.targets)
+      if (reads_y(target.value, known)) return true;
+    return false;
+  }
+
+  /// y goes to a result that is stored by the last stage that reads y: each element of the result
+  /// then overwrites the element of y that it was computed from.
+  void place_y() {
+    GemmProblem& gemm = plan_.gemm;
+    if (!plan_.program.uses_y()) return;
+    const bool by_columns = plan_.layout == ResultLayout::column_major;
+    gemm.y = by_columns ? MatrixStrides{gemm.m * gemm.n, 1, std::max<std::int64_t>(gemm.m, 1)}
+                        : MatrixStrides{gemm.m * gemm.n, std::max<std::int64_t>(gemm.n, 1), 1};
+    Group* last_reader = nullptr;
+    for (Group& group : groups_)
+      if (reads_y(group)) last_reader = &group;
+    if (last_reader != nullptr && plan_.layout != ResultLayout::any) {
+      auto& targets = last_reader->targets;
+      for (std::size_t i = 0; i < targets.size(); ++i) {
+        if (targets[i].is_reduction || targets[i].output.shape != plan_.program.y ||
+            last_reader->domain != plan_.program.y)
+          continue;
+        plan_.y_place = GemmResultPlace::result;
+        plan_.y_result = targets[i].output.index;
+        // Last, so that the stage has read y before it overwrites it.
+        std::rotate(targets.begin() + static_cast<std::ptrdiff_t>(i),
+                    targets.begin() + static_cast<std::ptrdiff_t>(i) + 1, targets.end());
+        return;
+      }
+    }
+    plan_.y_place = GemmResultPlace::workspace;
+    plan_.y_offset = reserve(bytes_of(plan_.program.y, gemm.dtype));
+  }
+
+  /// The result that is y itself, in place, is complete without a stage.
+  bool is_in_place_y(const StageTarget& target) const {
+    return plan_.y_place == GemmResultPlace::result && !target.is_reduction &&
+           target.output.role == OperandRole::result && target.output.index == plan_.y_result &&
+           value(target.value).kind == NodeKind::gemm_result;
+  }
+
+  void build_stages() {
+    for (const Group& group : groups_) {
+      std::vector<StageTarget> targets;
+      for (const StageTarget& target : group.targets)
+        if (!is_in_place_y(target)) targets.push_back(target);
+      if (targets.empty()) continue;
+      SweepKind sweep = SweepKind::pointwise;
+      if (group.dim >= 0)
+        sweep = reduces_inner(group.domain, group.dim) ? SweepKind::inner_reduction
+                                                       : SweepKind::outer_reduction;
+      plan_.stages.push_back(build_stage(plan_.program, group.domain, inner_is_rows(group.domain),
+                                         sweep, targets, intermediates_));
+    }
+  }
+
+  /// Stages run one after another, so that one area serves the partial results of all.
+  void place_partials() {
+    std::size_t largest = 0;
+    for (PlannedStage& stage : plan_.stages) {
+      if (stage.sweep != SweepKind::outer_reduction) continue;
+      stage.chunks = chunk_count(stage.stage.outer);
+      stage.partials_offset = plan_.workspace_bytes;
+      stage.partials_bytes =
+          static_cast<std::size_t>(stage.chunks * stage.stage.batch * stage.stage.inner) *
+          sizeof(ReductionState);
+      largest = std::max(largest, stage.partials_bytes);
+    }
+    reserve(largest);
+  }
+
+  ExecutionPlan plan_;
+  std::vector<int> levels_;
+  std::vector<Group> groups_;
+  std::vector<std::size_t> written_by_reduction_;
+  Intermediates intermediates_;
+};
+
+}  // namespace
+
+ExecutionPlan make_execution_plan(Program program, const GemmProblem& gemm, ResultLayout layout) {
+  return Planner(std::move(program), gemm, layout).make();
+}
+
+void choose_engine(ExecutionPlan& plan, std::vector<EngineCandidate> candidates,
+                   const std::string& forced) {
+  plan.engines = std::move(candidates);
+  const auto chosen =
+      std::find_if(plan.engines.begin(), plan.engines.end(), [&](const EngineCandidate& candidate) {
+        return forced.empty() ? candidate.accepts : candidate.name == forced;
+      });
+  if (chosen == plan.engines.end() && !forced.empty()) {
+    std::string names;
+    for (const EngineCandidate& candidate : plan.engines)
+      names += (names.empty() ? "" : ", ") + candidate.name;
+    throw Error(Status::unknown_name,
+                "engine is '" + forced.substr(0, 64) + "': expected one of " + names);
+  }
+  if (chosen == plan.engines.end() || !chosen->accepts) {
+    std::string reasons;
+    for (const EngineCandidate& candidate : plan.engines)
+      if (forced.empty() || candidate.name == forced)
+        reasons += "\n  " + candidate.name + ": " + candidate.reason;
+    throw Error(Status::unsupported, "no engine can compute this linear layer:" + reasons);
+  }
+  plan.chosen_engine = static_cast<std::size_t>(chosen - plan.engines.begin());
+  plan.engine_offset = plan.workspace_bytes;
+  plan.workspace_bytes += aligned(chosen->workspace_bytes);
+}
+
+double gemm_flops(const ExecutionPlan& plan) {
+  if (plan.y_place == GemmResultPlace::nowhere) return 0;
+  const GemmProblem& gemm = plan.gemm;
+  return 2.0 * static_cast<double>(gemm.batch) * static_cast<double>(gemm.m) *
+         static_cast<double>(gemm.n) * static_cast<double>(gemm.k);
+}
+
+double minimum_bytes(const ExecutionPlan& plan) {
+  const GemmProblem& gemm = plan.gemm;
+  const auto element = static_cast<double>(size_of(plan.compute_dtype));
+  double elements = 0;
+  if (plan.y_place != GemmResultPlace::nowhere) {
+    elements +=
+        static_cast<double>(gemm.batch) * static_cast<double>(gemm.m) * static_cast<double>(gemm.k);
+    elements += static_cast<double>(gemm.w.batch == 0 ? 1 : gemm.batch) *
+                static_cast<double>(gemm.n) * static_cast<double>(gemm.k);
+  }
+  for (const ProgramOperand& operand : plan.program.operands)
+    if (operand.is_used && operand.kind != OperandKind::scalar)
+      elements += static_cast<double>(operand.shape.elements());
+  double bytes = elements * element;
+  for (const ProgramResult& result : plan.program.results) {
+    const Value& value = plan.program.values[static_cast<std::size_t>(result.value)];
+    bytes += static_cast<double>(value.shape.elements()) * (value.is_index() ? 8.0 : element);
+  }
+  return bytes;
+}
+
+}  // namespace detail
+}  // namespace postlude

@@ -1,0 +1,73 @@
+#ifndef POSTLUDE_PLAN_PLANNER_HPP
+#define POSTLUDE_PLAN_PLANNER_HPP
+
+#include <cstddef>
+#include <string>
+#include <vector>
+
+#include <postlude/problem.hpp>
+
+#include "plan/gemm_problem.hpp"
+#include "plan/planned_stage.hpp"
+#include "program/program.hpp"
+
+namespace postlude {
+namespace detail {
+
+/// Alignment of the workspace and of everything in it, in bytes.
+constexpr std::size_t workspace_alignment = 256;
+
+/// Where y is during an execution.
+enum class GemmResultPlace {
+  nowhere,  ///< the program does not use y
+  result,   ///< in the memory of a result, which is overwritten in place at the end
+  workspace
+};
+
+/// What an engine answered when it was asked for a problem.
+struct EngineCandidate {
+  std::string name;
+  bool accepts = false;
+  std::string reason;  ///< why it refuses, or what it does beside the GEMM
+  std::size_t workspace_bytes = 0;
+};
+
+/// A program cut into a GEMM and stages, with every piece of workspace placed.
+struct ExecutionPlan {
+  Program program;
+  DataType compute_dtype = DataType::float32;
+  ResultLayout layout = ResultLayout::row_major;
+  GemmProblem gemm;
+  GemmResultPlace y_place = GemmResultPlace::nowhere;
+  std::size_t y_result = 0;  ///< the result that holds y, for GemmResultPlace::result
+  std::size_t y_offset = 0;  ///< bytes from the start of the workspace
+  std::vector<PlannedStage> stages;
+  std::vector<EngineCandidate> engines;
+  std::size_t chosen_engine = 0;
+  std::size_t engine_offset = 0;
+  std::size_t workspace_bytes = 0;
+};
+
+/// Cuts `program` into stages at its reductions and places y. `gemm` comes without y's strides.
+/// Each value is produced by the earliest stage that can; reductions of one level, domain and
+/// dimension share a sweep. Throws Error(unsupported) when a stage would be too large.
+ExecutionPlan make_execution_plan(Program program, const GemmProblem& gemm, ResultLayout layout);
+
+/// Takes the first candidate that accepts, or the one named `forced`, and places its workspace.
+/// Throws Error(unknown_name) when no engine has that name and Error(unsupported), with every
+/// engine's reason, when none accepts.
+void choose_engine(ExecutionPlan& plan, std::vector<EngineCandidate> candidates,
+                   const std::string& forced);
+
+/// The plan in words; see Plan::explain.
+std::string explain(const ExecutionPlan& plan);
+
+/// Bytes that the GEMM and the results must move at least: x, w and operands read once, results
+/// written once.
+double minimum_bytes(const ExecutionPlan& plan);
+double gemm_flops(const ExecutionPlan& plan);
+
+}  // namespace detail
+}  // namespace postlude
+
+#endif

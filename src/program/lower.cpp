@@ -1,0 +1,171 @@
+#include "program/lower.hpp"
+
+#include <cstring>
+#include <map>
+#include <tuple>
+#include <unordered_map>
+
+#include <postlude/error.hpp>
+
+#include "expression/signature.hpp"
+#include "expression/source_text.hpp"
+
+namespace postlude {
+namespace detail {
+namespace {
+
+std::uint64_t bits_of(double value) {
+  std::uint64_t bits = 0;
+  std::memcpy(&bits, &value, sizeof bits);
+  return bits;
+}
+
+Shape operand_shape(OperandKind kind, const Shape& y) {
+  switch (kind) {
+    case OperandKind::row:
+      return {1, 1, y.columns};
+    case OperandKind::column:
+      return {1, y.rows, 1};
+    case OperandKind::matrix:
+      return {1, y.rows, y.columns};
+    case OperandKind::scalar:
+    case OperandKind::element:
+      return {};
+  }
+  throw Error(Status::invalid_argument, "kind is " + std::to_string(static_cast<int>(kind)) +
+                                            ": expected an operand kind (1 to 5)");
+}
+
+class Lowering {
+ public:
+  Lowering(const Epilogue& epilogue, const Shape& y, std::int64_t depth,
+           const std::vector<OperandDeclaration>& declarations) {
+    program_.y = y;
+    program_.depth = depth;
+    program_.text = epilogue.text();
+    for (const OperandDeclaration& declaration : declarations) declare(declaration);
+    for (const Epilogue::Result& result : epilogue.results())
+      program_.results.push_back({result.name, visit(result.value.node())});
+  }
+
+  Program take() { return std::move(program_); }
+
+ private:
+  /// Everything that makes two values equal.
+  using Key = std::tuple<int, int, int, int, std::uint64_t, std::uint64_t, int, std::vector<int>>;
+
+  void declare(const OperandDeclaration& declaration) {
+    const std::string& name = declaration.name;
+    if (!is_identifier(name) || is_reserved_name(name))
+      throw Error(Status::invalid_argument,
+                  "operand name is '" + name.substr(0, 64) +
+                      "': expected letters, digits and underscores, and no name of the language");
+    if (!operand_index_.emplace(name, program_.operands.size()).second)
+      throw Error(Status::invalid_argument, "operand '" + name + "' is declared twice");
+    program_.operands.push_back(
+        {name, declaration.kind, operand_shape(declaration.kind, program_.y)});
+  }
+
+  [[noreturn]] void fail(Status status, const std::string& message, const Node& node) const {
+    if (program_.text.empty() || node.span.length == 0) throw Error(status, message);
+    fail_at(status, message, program_.text, node.span.offset, node.span.length);
+  }
+
+  int visit(const NodePointer& node) {
+    if (const auto seen = visited_.find(node.get()); seen != visited_.end()) return seen->second;
+    Value value;
+    value.kind = node->kind;
+    value.span = node->span;
+    for (const NodePointer& input : node->inputs) value.inputs.push_back(visit(input));
+    infer(*node, value);
+    const int index = share(std::move(value));
+    visited_.emplace(node.get(), index);
+    return index;
+  }
+
+  void infer(const Node& node, Value& value) {
+    std::vector<Shape> shapes;
+    for (const int input : value.inputs)
+      shapes.push_back(program_.values[static_cast<std::size_t>(input)].shape);
+    try {
+      switch (node.kind) {
+        case NodeKind::gemm_result:
+          value.shape = program_.y;
+          break;
+        case NodeKind::constant:
+          value.constant = node.constant;
+          break;
+        case NodeKind::operand:
+          resolve(node, value);
+          break;
+        case NodeKind::pointwise:
+          value.operation = node.operation;
+          value.shape = broadcast(shapes);
+          break;
+        case NodeKind::reduction:
+          value.reduction = node.reduction;
+          value.dim = node.dim;
+          value.parameter = node.parameter;
+          value.shape = reduced_shape(node.reduction, shapes[0], node.dim);
+          if (node.reduction == Reduction::norm && !(node.parameter > 0))
+            throw Error(Status::invalid_argument, "p of norm must be positive");
+          break;
+      }
+    } catch (const Error& error) {
+      // Only shape and parameter errors come without a place.
+      if (std::strchr(error.what(), '\n') != nullptr) throw;
+      fail(error.status(), error.what(), node);
+    }
+  }
+
+  void resolve(const Node& node, Value& value) {
+    if (operand_index_.find(node.name) == operand_index_.end()) {
+      if (!node.declares_kind) {
+        std::vector<std::string> names;
+        for (const auto& entry : operand_index_) names.push_back(entry.first);
+        const std::string guess = closest_name(node.name, names);
+        fail(Status::unknown_name,
+             "'" + node.name.substr(0, 64) +
+                 "' is neither a name of the language nor a declared operand" +
+                 (guess.empty() ? "" : "; did you mean '" + guess + "'?"),
+             node);
+      }
+      declare({node.name, node.operand_kind});
+    }
+    const std::size_t index = operand_index_.at(node.name);
+    ProgramOperand& operand = program_.operands[index];
+    if (node.declares_kind && operand.kind != node.operand_kind)
+      throw Error(Status::invalid_argument,
+                  "operand '" + node.name + "' is declared with two kinds");
+    operand.is_used = true;
+    value.operand = static_cast<int>(index);
+    value.shape = operand.shape;
+  }
+
+  int share(Value value) {
+    Key key(static_cast<int>(value.kind), static_cast<int>(value.operation),
+            static_cast<int>(value.reduction), value.dim, bits_of(value.parameter),
+            bits_of(value.constant), value.operand, value.inputs);
+    const auto [entry, is_new] =
+        shared_.emplace(std::move(key), static_cast<int>(program_.values.size()));
+    if (is_new) program_.values.push_back(std::move(value));
+    return entry->second;
+  }
+
+  Program program_;
+  std::map<std::string, std::size_t> operand_index_;
+  std::unordered_map<const Node*, int> visited_;
+  std::map<Key, int> shared_;
+};
+
+}  // namespace
+
+Program lower(const Epilogue& epilogue, const Shape& y, std::int64_t depth,
+              const std::vector<OperandDeclaration>& declarations) {
+  Program program = Lowering(epilogue, y, depth, declarations).take();
+  verify(program);
+  return program;
+}
+
+}  // namespace detail
+}  // namespace postlude
