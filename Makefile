@@ -24,7 +24,7 @@ demo:
 	@echo "demo: configuring in $(BUILD_DIR)"
 	@$(CONFIGURE) -DPOSTLUDE_BUILD_TESTS=OFF -DPOSTLUDE_BUILD_PERF=OFF -DPOSTLUDE_BUILD_EXAMPLES=OFF
 	@echo "demo: building the postlude command"
-	@cmake --build "$(BUILD_DIR)" --target postlude_command
+	@cmake --build "$(BUILD_DIR)" --target postlude_cli
 	@examples/demo/run.sh "$(abspath $(BUILD_DIR))/bin/postlude"
 
 test:

@@ -43,10 +43,10 @@ endif()
 
 # ---- The command ---------------------------------------------------------------------------------
 
-if(TARGET postlude_command)
+if(TARGET postlude_cli)
   file(RELATIVE_PATH postlude_bin_to_lib "/prefix/${CMAKE_INSTALL_BINDIR}" "/prefix/${CMAKE_INSTALL_LIBDIR}")
-  set_target_properties(postlude_command PROPERTIES INSTALL_RPATH "$ORIGIN/${postlude_bin_to_lib}")
-  install(TARGETS postlude_command RUNTIME DESTINATION "${CMAKE_INSTALL_BINDIR}" COMPONENT cli)
+  set_target_properties(postlude_cli PROPERTIES INSTALL_RPATH "$ORIGIN/${postlude_bin_to_lib}")
+  install(TARGETS postlude_cli RUNTIME DESTINATION "${CMAKE_INSTALL_BINDIR}" COMPONENT cli)
 endif()
 
 # ---- The package ---------------------------------------------------------------------------------

@@ -4,7 +4,7 @@
 /// Marks the functions that kernels call. The evaluator includes neither Kokkos nor CUDA headers,
 /// so that host tests and plain CUDA kernels can use it too.
 #if defined(__CUDACC__) || defined(__HIPCC__)
-#define POSTLUDE_FUNCTION __host__ __device__ inline
+#define POSTLUDE_FUNCTION __host__ __device__ __forceinline__
 #else
 #define POSTLUDE_FUNCTION inline
 #endif

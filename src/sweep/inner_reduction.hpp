@@ -51,13 +51,12 @@ struct InnerReductionTeam {
     for (int i = 0; i < maximum_reductions; ++i)
       states[i] = reduction_identity<T>(stage.reductions[i].kind);
 
-    Evaluator<T, width> evaluator(stage);
     for (std::int64_t inner = static_cast<std::int64_t>(rank) * width; inner < stage.inner;
          inner += static_cast<std::int64_t>(team_size) * width) {
       const std::int64_t left = stage.inner - inner;
       const int count = left < width ? static_cast<int>(left) : width;
-      evaluator.run(Position{line.batch, line.outer, inner}, count,
-                    InnerSink<T, width>{stage, states, inner, count});
+      evaluate<T, width>(stage, Position{line.batch, line.outer, inner}, count,
+                         InnerSink<T, width>{stage, states, inner, count});
     }
 
     const Scratch shared(member.team_scratch(0), team_size);
@@ -119,12 +118,11 @@ struct InnerReductionLine {
       for (ReductionState& state : states[i])
         state = reduction_identity<T>(stage.reductions[i].kind);
 
-    Evaluator<T, width> evaluator(stage);
     for (std::int64_t inner = 0; inner < stage.inner; inner += width) {
       const std::int64_t left = stage.inner - inner;
       const int count = left < width ? static_cast<int>(left) : width;
-      evaluator.run(Position{line.batch, line.outer, inner}, count,
-                    Sink{stage, states, inner, count});
+      evaluate<T, width>(stage, Position{line.batch, line.outer, inner}, count,
+                         Sink{stage, states, inner, count});
     }
 
     for (int i = 0; i < stage.reduction_count; ++i) {

@@ -74,10 +74,9 @@ struct OuterReductionTeam {
     const int count = left < width ? static_cast<int>(left > 0 ? left : 0) : width;
     const std::int64_t end = (chunk + 1) * lines < stage.outer ? (chunk + 1) * lines : stage.outer;
     if (count > 0) {
-      Evaluator<T, width> evaluator(stage);
       for (std::int64_t outer = chunk * lines + thread_row; outer < end; outer += thread_rows)
-        evaluator.run(Position{batch, outer, inner}, count,
-                      OuterSink<T, width>{stage, states, outer, count});
+        evaluate<T, width>(stage, Position{batch, outer, inner}, count,
+                           OuterSink<T, width>{stage, states, outer, count});
     }
 
     const Scratch shared(member.team_scratch(0), thread_rows * tile);
@@ -130,13 +129,12 @@ struct OuterReductionTile {
 
     ReductionState states[tile];
     for (int i = 0; i < columns; ++i) states[i] = reduction_identity<T>(reduction.kind);
-    Evaluator<T, width> evaluator(stage);
     const std::int64_t end = (chunk + 1) * lines < stage.outer ? (chunk + 1) * lines : stage.outer;
     for (std::int64_t outer = chunk * lines; outer < end; ++outer) {
       for (int done = 0; done < columns; done += width) {
         const int count = columns - done < width ? columns - done : width;
-        evaluator.run(Position{batch, outer, begin + done}, count,
-                      OuterSink<T, width>{stage, states + done, outer, count});
+        evaluate<T, width>(stage, Position{batch, outer, begin + done}, count,
+                           OuterSink<T, width>{stage, states + done, outer, count});
       }
     }
     for (int i = 0; i < columns; ++i) partials.at(chunk, batch, begin + i) = states[i];

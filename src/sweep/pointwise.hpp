@@ -25,10 +25,9 @@ struct PointwiseBody {
 
   KOKKOS_INLINE_FUNCTION void operator()(std::int64_t batch, std::int64_t outer, std::int64_t begin,
                                          int count) const {
-    Evaluator<T, width> evaluator(stage);
     for (int done = 0; done < count; done += width)
-      evaluator.run(Position{batch, outer, begin + done},
-                    count - done < width ? count - done : width, NoSink());
+      evaluate<T, width>(stage, Position{batch, outer, begin + done},
+                         count - done < width ? count - done : width, NoSink());
   }
 };
 
