@@ -1,13 +1,16 @@
 #ifndef POSTLUDE_EVALUATOR_EVALUATE_HPP
 #define POSTLUDE_EVALUATOR_EVALUATE_HPP
 
-#include <cstdint>
+#include <cstddef>
+#include <utility>
 
 #include <postlude/operation_table.hpp>
 
+#include "evaluator/code.hpp"
 #include "evaluator/formulas.hpp"
 #include "evaluator/function.hpp"
 #include "evaluator/memory_access.hpp"
+#include "evaluator/span.hpp"
 #include "evaluator/stage.hpp"
 
 namespace postlude {
@@ -15,15 +18,16 @@ namespace detail {
 
 /// The lanes of a source. On a device they are copied to `scratch`, since an array that is selected
 /// by pointer would be forced out of the registers; on a host their place is returned.
-template <class T, int width>
-POSTLUDE_FUNCTION const T* fetch(const Stage& stage, const Source& source, const Position& at,
-                                 int count, const T (&accumulator)[width],
-                                 const T (&slots)[maximum_slots][width], T (&scratch)[width]) {
-  switch (source.kind) {
+template <class T, int packets, int width, class Code>
+POSTLUDE_FUNCTION const T* fetch(const Stage& stage, Source source, const Span& span,
+                                 const T (&accumulator)[packets * width],
+                                 const T (&slots)[maximum_slots][packets * width],
+                                 T (&scratch)[packets * width]) {
+  switch (source.kind()) {
     case SourceKind::accumulator:
 #if defined(POSTLUDE_ON_DEVICE)
       POSTLUDE_UNROLL
-      for (int lane = 0; lane < width; ++lane) scratch[lane] = accumulator[lane];
+      for (int lane = 0; lane < packets * width; ++lane) scratch[lane] = accumulator[lane];
       break;
 #else
       return accumulator;
@@ -31,50 +35,52 @@ POSTLUDE_FUNCTION const T* fetch(const Stage& stage, const Source& source, const
     case SourceKind::slot:
 #if defined(POSTLUDE_ON_DEVICE)
       POSTLUDE_UNROLL
-      for (int lane = 0; lane < width; ++lane) scratch[lane] = slots[source.index][lane];
+      for (int lane = 0; lane < packets * width; ++lane)
+        scratch[lane] = slots[source.index()][lane];
       break;
 #else
-      return slots[source.index];
+      return slots[source.index()];
 #endif
     case SourceKind::scalar: {
-      const T value = static_cast<T>(stage.scalars[source.index]);
+      const T value = static_cast<T>(stage.scalars[source.index()]);
       POSTLUDE_UNROLL
-      for (int lane = 0; lane < width; ++lane) scratch[lane] = value;
+      for (int lane = 0; lane < packets * width; ++lane) scratch[lane] = value;
       break;
     }
     case SourceKind::operand:
-      load<T, width>(stage.operands[source.index], at, count, scratch);
+      load<T, packets, width>(stage.operands[source.index()], Code::dtype(stage, source.index()),
+                              span, scratch);
       break;
   }
   return scratch;
 }
 
 // One loop per arity: `formula` is applied to every lane.
-template <int width, class T, class Formula>
+template <int lanes, class T, class Formula>
 POSTLUDE_FUNCTION void map(const Formula& formula, T* result, const T* a) {
   POSTLUDE_LANES
-  for (int lane = 0; lane < width; ++lane) result[lane] = formula(a[lane]);
+  for (int lane = 0; lane < lanes; ++lane) result[lane] = formula(a[lane]);
 }
-template <int width, class T, class Formula>
+template <int lanes, class T, class Formula>
 POSTLUDE_FUNCTION void map(const Formula& formula, T* result, const T* a, const T* b) {
   POSTLUDE_LANES
-  for (int lane = 0; lane < width; ++lane) result[lane] = formula(a[lane], b[lane]);
+  for (int lane = 0; lane < lanes; ++lane) result[lane] = formula(a[lane], b[lane]);
 }
-template <int width, class T, class Formula>
+template <int lanes, class T, class Formula>
 POSTLUDE_FUNCTION void map(const Formula& formula, T* result, const T* a, const T* b, const T* c) {
   POSTLUDE_LANES
-  for (int lane = 0; lane < width; ++lane) result[lane] = formula(a[lane], b[lane], c[lane]);
+  for (int lane = 0; lane < lanes; ++lane) result[lane] = formula(a[lane], b[lane], c[lane]);
 }
 
 /// result = operation(a, b, c) on every lane; `result` may be one of the sources.
-template <class T, int width>
+template <class T, int lanes>
 POSTLUDE_FUNCTION void apply_operation(Operation operation, T* result, const T* a, const T* b,
                                        const T* c) {
   switch (operation) {
-#define POSTLUDE_MAP_1(name) map<width>([](T u) { return formula::name(u); }, result, a)
-#define POSTLUDE_MAP_2(name) map<width>([](T u, T v) { return formula::name(u, v); }, result, a, b)
+#define POSTLUDE_MAP_1(name) map<lanes>([](T u) { return formula::name(u); }, result, a)
+#define POSTLUDE_MAP_2(name) map<lanes>([](T u, T v) { return formula::name(u, v); }, result, a, b)
 #define POSTLUDE_MAP_3(name) \
-  map<width>([](T u, T v, T w) { return formula::name(u, v, w); }, result, a, b, c)
+  map<lanes>([](T u, T v, T w) { return formula::name(u, v, w); }, result, a, b, c)
 #define POSTLUDE_CASE(name, arity, signature, text) \
   case Operation::name:                             \
     POSTLUDE_MAP_##arity(name);                     \
@@ -88,58 +94,82 @@ POSTLUDE_FUNCTION void apply_operation(Operation operation, T* result, const T* 
   }
 }
 
-/// Interprets a stage on `width` neighbouring elements held in registers (device) or in a block
-/// that stays in the first-level cache (host), so that decoding an instruction is paid once for all
-/// of them. Evaluates in T, float or double.
+/// Carries out one instruction.
+template <class T, int packets, int width, class Code, class Sink>
+POSTLUDE_FUNCTION void step(const Stage& stage, const Instruction instruction, const Span& span,
+                            const Sink& sink, T (&accumulator)[packets * width],
+                            T (&slots)[maximum_slots][packets * width]) {
+  T first[packets * width];
+  const T* a = fetch<T, packets, width, Code>(stage, instruction.sources[0], span, accumulator,
+                                              slots, first);
+  switch (instruction.action) {
+    case Action::store:
+      store<T, packets, width>(stage.operands[instruction.target],
+                               Code::dtype(stage, instruction.target), span, a);
+      return;
+    case Action::reduce:
+      sink(instruction.target, a);
+      return;
+    case Action::load:
+      POSTLUDE_LANES
+      for (int lane = 0; lane < packets * width; ++lane) accumulator[lane] = a[lane];
+      break;
+    case Action::unary:
+    case Action::binary:
+    case Action::ternary: {
+      T second[packets * width];
+      T third[packets * width];
+      const T* b = second;
+      const T* c = third;
+      if (instruction.action != Action::unary)
+        b = fetch<T, packets, width, Code>(stage, instruction.sources[1], span, accumulator, slots,
+                                           second);
+      if (instruction.action == Action::ternary)
+        c = fetch<T, packets, width, Code>(stage, instruction.sources[2], span, accumulator, slots,
+                                           third);
+      apply_operation<T, packets * width>(instruction.operation, accumulator, a, b, c);
+      break;
+    }
+  }
+  if (instruction.slot == Instruction::no_slot) return;
+  POSTLUDE_LANES
+  for (int lane = 0; lane < packets * width; ++lane)
+    slots[instruction.slot][lane] = accumulator[lane];
+}
+
+/// Carries out instructions that the compiler knows: every switch folds away.
+template <class T, int packets, int width, class Code, class Sink, std::size_t... index>
+POSTLUDE_FUNCTION void run_compiled(const Stage& stage, const Span& span, const Sink& sink,
+                                    T (&accumulator)[packets * width],
+                                    T (&slots)[maximum_slots][packets * width],
+                                    std::index_sequence<index...>) {
+  (step<T, packets, width, Code>(stage, Code::template instruction<index>(), span, sink,
+                                 accumulator, slots),
+   ...);
+}
+
+/// Runs a stage on the elements of a span, held in registers (device) or in blocks that stay in the
+/// first-level cache (host), so that decoding an instruction is paid once for all of them.
+/// Evaluates in T, float or double.
 ///
-/// Runs the instructions on the elements (at.batch, at.outer, at.inner + 0 .. count - 1). Values
-/// for reductions are given to `sink(reduction, lanes)`; lanes from `count` on are unspecified.
-template <class T, int width, class Sink>
-POSTLUDE_FUNCTION void evaluate(const Stage& stage, const Position& at, int count,
-                                const Sink& sink) {
+/// Values for reductions are given to `sink(reduction, lanes)`, packets * width values; those of
+/// lanes without an element are unspecified.
+template <class T, int packets, int width, class Code, class Sink>
+POSTLUDE_FUNCTION void evaluate(const Stage& stage, const Span& span, const Sink& sink) {
   // Apart from each other, so that only the slots, whose index is known at run time only, need
   // memory on a device.
-  T accumulator[width];
-  T slots[maximum_slots][width];
+  T accumulator[packets * width];
+  T slots[maximum_slots][packets * width];
 #if defined(POSTLUDE_ON_DEVICE)
   POSTLUDE_UNROLL
-  for (int lane = 0; lane < width; ++lane) accumulator[lane] = T(0);
+  for (int lane = 0; lane < packets * width; ++lane) accumulator[lane] = T(0);
 #endif
-  for (int i = 0; i < stage.instruction_count; ++i) {
-    const Instruction instruction = stage.instructions[i];
-    T first[width];
-    const T* a =
-        fetch<T, width>(stage, instruction.sources[0], at, count, accumulator, slots, first);
-    switch (instruction.action) {
-      case Action::store:
-        store<T, width>(stage.operands[instruction.target], at, count, a);
-        continue;
-      case Action::reduce:
-        sink(instruction.target, a);
-        continue;
-      case Action::load:
-        POSTLUDE_LANES
-        for (int lane = 0; lane < width; ++lane) accumulator[lane] = a[lane];
-        break;
-      case Action::unary:
-      case Action::binary:
-      case Action::ternary: {
-        T second[width];
-        T third[width];
-        const T* b = second;
-        const T* c = third;
-        if (instruction.action != Action::unary)
-          b = fetch<T, width>(stage, instruction.sources[1], at, count, accumulator, slots, second);
-        if (instruction.action == Action::ternary)
-          c = fetch<T, width>(stage, instruction.sources[2], at, count, accumulator, slots, third);
-        apply_operation<T, width>(instruction.operation, accumulator, a, b, c);
-        break;
-      }
-    }
-    if (instruction.slot != Instruction::no_slot) {
-      POSTLUDE_LANES
-      for (int lane = 0; lane < width; ++lane) slots[instruction.slot][lane] = accumulator[lane];
-    }
+  if constexpr (Code::is_static) {
+    run_compiled<T, packets, width, Code>(stage, span, sink, accumulator, slots,
+                                          std::make_index_sequence<Code::instruction_count>());
+  } else {
+    for (int i = 0; i < stage.instruction_count; ++i)
+      step<T, packets, width, Code>(stage, stage.instructions[i], span, sink, accumulator, slots);
   }
 }
 

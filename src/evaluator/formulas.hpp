@@ -90,6 +90,21 @@ template <class T>
 POSTLUDE_FUNCTION T max(T a, T b) {
   return a > b || is_nan(a) ? a : b;
 }
+#if defined(__CUDA_ARCH__) && __CUDA_ARCH__ >= 800
+// One instruction instead of three; any NaN gives a NaN (PTX ISA, min and max with .NaN).
+template <>
+POSTLUDE_FUNCTION float min<float>(float a, float b) {
+  float result;
+  asm("min.NaN.f32 %0, %1, %2;" : "=f"(result) : "f"(a), "f"(b));
+  return result;
+}
+template <>
+POSTLUDE_FUNCTION float max<float>(float a, float b) {
+  float result;
+  asm("max.NaN.f32 %0, %1, %2;" : "=f"(result) : "f"(a), "f"(b));
+  return result;
+}
+#endif
 template <class T>
 POSTLUDE_FUNCTION T clamp(T v, T low, T high) {
   return min(max(v, low), high);

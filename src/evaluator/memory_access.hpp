@@ -4,22 +4,11 @@
 #include <cstdint>
 
 #include "evaluator/function.hpp"
+#include "evaluator/span.hpp"
 #include "evaluator/stage.hpp"
 
 namespace postlude {
 namespace detail {
-
-/// Where a sweep stands in the domain of its stage.
-struct Position {
-  std::int64_t batch;
-  std::int64_t outer;
-  std::int64_t inner;
-};
-
-POSTLUDE_FUNCTION std::int64_t offset_of(const OperandAccess& access, const Position& at) {
-  return at.batch * access.stride_batch + at.outer * access.stride_outer +
-         at.inner * access.stride_inner;
-}
 
 /// `width` elements that one memory instruction moves when they are aligned.
 template <class T, int width>
@@ -27,78 +16,129 @@ struct alignas(sizeof(T) * width) Packet {
   T lanes[width];
 };
 
-template <class T, int width>
-POSTLUDE_FUNCTION bool is_packet_aligned(const T* address) {
-  return reinterpret_cast<std::uintptr_t>(address) % sizeof(Packet<T, width>) == 0;
-}
+/// How the lanes of a span lie in an array: the first element and the strides from packet to packet
+/// and from lane to lane, in elements.
+struct LaneLayout {
+  std::int64_t first;
+  std::int64_t packet_stride;
+  std::int64_t lane_stride;
 
-/// Reads `count` elements of type From from `from`, `stride` apart, into the lanes of `to`.
-template <class From, class T, int width>
-POSTLUDE_FUNCTION void read_lanes(const From* from, std::int64_t stride, int count, T* to) {
-  if (stride == 0) {
-    const T value = count > 0 ? static_cast<T>(*from) : T(0);
+  POSTLUDE_FUNCTION LaneLayout(const OperandAccess& access, const Span& span)
+      : first(span.outer * access.stride_outer + span.inner * access.stride_inner),
+        packet_stride(span.outer_step * access.stride_outer +
+                      span.inner_step * access.stride_inner),
+        lane_stride(access.stride_inner) {
+    if (span.batch != 0) first += span.batch * access.stride_batch;
+  }
+
+  /// Every packet is contiguous and starts at a multiple of its size.
+  template <int width, class Element>
+  POSTLUDE_FUNCTION bool has_aligned_packets(const Element* base) const {
+    const auto places = reinterpret_cast<std::uintptr_t>(base + first) |
+                        (static_cast<std::uintptr_t>(packet_stride) * sizeof(Element));
+    return lane_stride == 1 && places % (sizeof(Element) * width) == 0;
+  }
+};
+
+/// Reads the lanes of a span; lanes without an element are unspecified.
+template <class From, class T, int packets, int width>
+POSTLUDE_FUNCTION void read_lanes(const From* base, const LaneLayout& layout, const Span& span,
+                                  T* to) {
+#if defined(POSTLUDE_ON_DEVICE)
+  if (layout.lane_stride == 0 && layout.packet_stride == 0) {
+    const T value = static_cast<T>(base[layout.first]);
     POSTLUDE_UNROLL
-    for (int lane = 0; lane < width; ++lane) to[lane] = value;
+    for (int lane = 0; lane < packets * width; ++lane) to[lane] = value;
     return;
   }
-#if defined(POSTLUDE_ON_DEVICE)
-  if (stride == 1 && count == width && is_packet_aligned<From, width>(from)) {
-    const Packet<From, width> packet = *reinterpret_cast<const Packet<From, width>*>(from);
+  if (span.is_full(packets, width) && layout.has_aligned_packets<width>(base)) {
     POSTLUDE_UNROLL
-    for (int lane = 0; lane < width; ++lane) to[lane] = static_cast<T>(packet.lanes[lane]);
+    for (int p = 0; p < packets; ++p) {
+      const auto packet = *reinterpret_cast<const Packet<From, width>*>(base + layout.first +
+                                                                        p * layout.packet_stride);
+      POSTLUDE_UNROLL
+      for (int lane = 0; lane < width; ++lane)
+        to[p * width + lane] = static_cast<T>(packet.lanes[lane]);
+    }
     return;
   }
   POSTLUDE_UNROLL
-  for (int lane = 0; lane < width; ++lane)
-    to[lane] = lane < count ? static_cast<T>(from[lane * stride]) : T(0);
+  for (int p = 0; p < packets; ++p) {
+    const From* from = base + layout.first + p * layout.packet_stride;
+    const int count = span.count(p, width);
+    POSTLUDE_UNROLL
+    for (int lane = 0; lane < width; ++lane)
+      to[p * width + lane] = lane < count ? static_cast<T>(from[lane * layout.lane_stride]) : T(0);
+  }
 #else
-  if (stride == 1) {
+  static_assert(packets == 1, "a host evaluates one packet at a time");
+  const From* from = base + layout.first;
+  const int count = span.count(0, width);
+  if (layout.lane_stride == 0) {
+    const T value = static_cast<T>(*from);
+    for (int lane = 0; lane < width; ++lane) to[lane] = value;
+  } else if (layout.lane_stride == 1) {
     for (int lane = 0; lane < count; ++lane) to[lane] = static_cast<T>(from[lane]);
   } else {
-    for (int lane = 0; lane < count; ++lane) to[lane] = static_cast<T>(from[lane * stride]);
+    for (int lane = 0; lane < count; ++lane)
+      to[lane] = static_cast<T>(from[lane * layout.lane_stride]);
   }
 #endif
 }
 
-/// Writes `count` lanes of `from` to `to`, `stride` apart, each rounded once to type To.
-template <class To, class T, int width>
-POSTLUDE_FUNCTION void write_lanes(const T* from, std::int64_t stride, int count, To* to) {
+/// Writes the lanes of a span, each rounded once to type To.
+template <class To, class T, int packets, int width>
+POSTLUDE_FUNCTION void write_lanes(const T* from, const LaneLayout& layout, const Span& span,
+                                   To* base) {
 #if defined(POSTLUDE_ON_DEVICE)
-  if (stride == 1 && count == width && is_packet_aligned<To, width>(to)) {
-    Packet<To, width> packet;
+  if (span.is_full(packets, width) && layout.has_aligned_packets<width>(base)) {
     POSTLUDE_UNROLL
-    for (int lane = 0; lane < width; ++lane) packet.lanes[lane] = static_cast<To>(from[lane]);
-    *reinterpret_cast<Packet<To, width>*>(to) = packet;
+    for (int p = 0; p < packets; ++p) {
+      Packet<To, width> packet;
+      POSTLUDE_UNROLL
+      for (int lane = 0; lane < width; ++lane)
+        packet.lanes[lane] = static_cast<To>(from[p * width + lane]);
+      *reinterpret_cast<Packet<To, width>*>(base + layout.first + p * layout.packet_stride) =
+          packet;
+    }
     return;
   }
-  POSTLUDE_UNROLL
-  for (int lane = 0; lane < width; ++lane)
-    if (lane < count) to[lane * stride] = static_cast<To>(from[lane]);
-#else
-  if (stride == 1) {
-    for (int lane = 0; lane < count; ++lane) to[lane] = static_cast<To>(from[lane]);
-  } else {
-    for (int lane = 0; lane < count; ++lane) to[lane * stride] = static_cast<To>(from[lane]);
-  }
 #endif
+  POSTLUDE_UNROLL
+  for (int p = 0; p < packets; ++p) {
+    To* to = base + layout.first + p * layout.packet_stride;
+    const int count = span.count(p, width);
+#if defined(POSTLUDE_ON_DEVICE)
+    POSTLUDE_UNROLL
+    for (int lane = 0; lane < width; ++lane)
+      if (lane < count) to[lane * layout.lane_stride] = static_cast<To>(from[p * width + lane]);
+#else
+    if (layout.lane_stride == 1) {
+      for (int lane = 0; lane < count; ++lane) to[lane] = static_cast<To>(from[lane]);
+    } else {
+      for (int lane = 0; lane < count; ++lane)
+        to[lane * layout.lane_stride] = static_cast<To>(from[lane]);
+    }
+#endif
+  }
 }
 
-/// Reads the lanes at `at` and the next ones along the inner dimension.
-template <class T, int width>
-POSTLUDE_FUNCTION void load(const OperandAccess& access, const Position& at, int count, T* to) {
-  const std::int64_t offset = offset_of(access, at);
-  switch (access.dtype) {
+/// Reads the elements of a span from an operand of element type `dtype`.
+template <class T, int packets, int width>
+POSTLUDE_FUNCTION void load(const OperandAccess& access, DataType dtype, const Span& span, T* to) {
+  const LaneLayout layout(access, span);
+  switch (dtype) {
     case DataType::float64:
-      read_lanes<double, T, width>(static_cast<const double*>(access.data) + offset,
-                                   access.stride_inner, count, to);
+      read_lanes<double, T, packets, width>(static_cast<const double*>(access.data), layout, span,
+                                            to);
       break;
     case DataType::float32:
-      read_lanes<float, T, width>(static_cast<const float*>(access.data) + offset,
-                                  access.stride_inner, count, to);
+      read_lanes<float, T, packets, width>(static_cast<const float*>(access.data), layout, span,
+                                           to);
       break;
     case DataType::int64:
-      read_lanes<std::int64_t, T, width>(static_cast<const std::int64_t*>(access.data) + offset,
-                                         access.stride_inner, count, to);
+      read_lanes<std::int64_t, T, packets, width>(static_cast<const std::int64_t*>(access.data),
+                                                  layout, span, to);
       break;
     case DataType::float16:
     case DataType::bfloat16:
@@ -106,23 +146,21 @@ POSTLUDE_FUNCTION void load(const OperandAccess& access, const Position& at, int
   }
 }
 
-/// Writes the lanes at `at` and the next ones along the inner dimension.
-template <class T, int width>
-POSTLUDE_FUNCTION void store(const OperandAccess& access, const Position& at, int count,
+/// Writes the elements of a span to an operand of element type `dtype`.
+template <class T, int packets, int width>
+POSTLUDE_FUNCTION void store(const OperandAccess& access, DataType dtype, const Span& span,
                              const T* from) {
-  const std::int64_t offset = offset_of(access, at);
-  switch (access.dtype) {
+  const LaneLayout layout(access, span);
+  switch (dtype) {
     case DataType::float64:
-      write_lanes<double, T, width>(from, access.stride_inner, count,
-                                    static_cast<double*>(access.data) + offset);
+      write_lanes<double, T, packets, width>(from, layout, span, static_cast<double*>(access.data));
       break;
     case DataType::float32:
-      write_lanes<float, T, width>(from, access.stride_inner, count,
-                                   static_cast<float*>(access.data) + offset);
+      write_lanes<float, T, packets, width>(from, layout, span, static_cast<float*>(access.data));
       break;
     case DataType::int64:
-      write_lanes<std::int64_t, T, width>(from, access.stride_inner, count,
-                                          static_cast<std::int64_t*>(access.data) + offset);
+      write_lanes<std::int64_t, T, packets, width>(from, layout, span,
+                                                   static_cast<std::int64_t*>(access.data));
       break;
     case DataType::float16:
     case DataType::bfloat16:

@@ -3,11 +3,13 @@
 
 #include <cmath>
 #include <cstdint>
+#include <type_traits>
 
 #include <postlude/operation_table.hpp>
 
 #include "evaluator/formulas.hpp"
 #include "evaluator/function.hpp"
+#include "evaluator/span.hpp"
 
 namespace postlude {
 namespace detail {
@@ -96,8 +98,19 @@ template <class T, class Select>
 struct SelectReducer {
   POSTLUDE_FUNCTION static ReductionState identity() { return {Select::start(), 0, 0}; }
   POSTLUDE_FUNCTION static void accumulate(ReductionState& state, T value, std::int64_t, double) {
-    state.first = Select::choose(state.first, Select::prepare(static_cast<double>(value)));
+    accumulate_folded(state, Select::prepare(value));
   }
+
+  // The choice is exact in T: lanes are folded there before a state takes the chosen one.
+  POSTLUDE_FUNCTION static T fold_start() { return static_cast<T>(Select::start()); }
+  POSTLUDE_FUNCTION static T fold(T chosen, T value) {
+    return Select::choose(chosen, Select::prepare(value));
+  }
+  POSTLUDE_FUNCTION static T join(T a, T b) { return Select::choose(a, b); }
+  POSTLUDE_FUNCTION static void accumulate_folded(ReductionState& state, T chosen) {
+    state.first = Select::choose(state.first, static_cast<double>(chosen));
+  }
+
   POSTLUDE_FUNCTION static void combine(ReductionState& state, const ReductionState& other,
                                         double) {
     state.first = Select::choose(state.first, other.first);
@@ -109,25 +122,49 @@ struct SelectReducer {
 
 struct SelectLargest {
   POSTLUDE_FUNCTION static double start() { return -formula::infinity<double>(); }
-  POSTLUDE_FUNCTION static double prepare(double value) { return value; }
-  POSTLUDE_FUNCTION static double choose(double a, double b) { return formula::max(a, b); }
+  template <class T>
+  POSTLUDE_FUNCTION static T prepare(T value) {
+    return value;
+  }
+  template <class T>
+  POSTLUDE_FUNCTION static T choose(T a, T b) {
+    return formula::max(a, b);
+  }
 };
 struct SelectSmallest {
   POSTLUDE_FUNCTION static double start() { return formula::infinity<double>(); }
-  POSTLUDE_FUNCTION static double prepare(double value) { return value; }
-  POSTLUDE_FUNCTION static double choose(double a, double b) { return formula::min(a, b); }
+  template <class T>
+  POSTLUDE_FUNCTION static T prepare(T value) {
+    return value;
+  }
+  template <class T>
+  POSTLUDE_FUNCTION static T choose(T a, T b) {
+    return formula::min(a, b);
+  }
 };
 struct SelectLargestMagnitude : SelectLargest {
-  POSTLUDE_FUNCTION static double prepare(double value) { return std::fabs(value); }
+  template <class T>
+  POSTLUDE_FUNCTION static T prepare(T value) {
+    return std::fabs(value);
+  }
 };
 struct SelectAny {
   POSTLUDE_FUNCTION static double start() { return 0; }
-  POSTLUDE_FUNCTION static double prepare(double value) { return value != 0 ? 1 : 0; }
-  POSTLUDE_FUNCTION static double choose(double a, double b) { return a > b ? a : b; }
+  template <class T>
+  POSTLUDE_FUNCTION static T prepare(T value) {
+    return value != T(0) ? T(1) : T(0);
+  }
+  template <class T>
+  POSTLUDE_FUNCTION static T choose(T a, T b) {
+    return a > b ? a : b;
+  }
 };
 struct SelectAll : SelectAny {
   POSTLUDE_FUNCTION static double start() { return 1; }
-  POSTLUDE_FUNCTION static double choose(double a, double b) { return a < b ? a : b; }
+  template <class T>
+  POSTLUDE_FUNCTION static T choose(T a, T b) {
+    return a < b ? a : b;
+  }
 };
 
 template <class T>
@@ -294,6 +331,61 @@ struct Reducer<T, Reduction::argmax> : IndexReducer<T, 1> {};
 template <class T>
 struct Reducer<T, Reduction::argmin> : IndexReducer<T, -1> {};
 
+/// Where the lanes of a span go: lane i of a packet to `states[i * state_stride]`, with an index
+/// for argmax and argmin.
+struct LaneTargets {
+  ReductionState* states;
+  int state_stride;  ///< 0: all lanes share one state; 1: a state for each lane of a packet
+  std::int64_t first_index;
+  std::int64_t packet_index_stride;
+  std::int64_t lane_index_stride;
+};
+
+/// Whether lanes may first be chosen from in T, before a state takes the chosen one.
+template <class Reducer, class = void>
+struct FoldsLanes : std::false_type {};
+template <class Reducer>
+struct FoldsLanes<Reducer, std::void_t<decltype(Reducer::fold_start())>> : std::true_type {};
+
+/// Gives every existing lane of a span to a reducer.
+template <class Reducer, class T, int packets, int width>
+POSTLUDE_FUNCTION void accumulate_lanes(const LaneTargets& targets, const T* lanes,
+                                        const Span& span, double parameter) {
+  if constexpr (FoldsLanes<Reducer>::value) {
+    T chosen[width];
+    POSTLUDE_UNROLL
+    for (int lane = 0; lane < width; ++lane) chosen[lane] = Reducer::fold_start();
+    POSTLUDE_UNROLL
+    for (int p = 0; p < packets; ++p) {
+      const int count = span.count(p, width);
+      POSTLUDE_UNROLL
+      for (int lane = 0; lane < width; ++lane)
+        if (lane < count) chosen[lane] = Reducer::fold(chosen[lane], lanes[p * width + lane]);
+    }
+    if (targets.state_stride == 0) {
+      POSTLUDE_UNROLL
+      for (int lane = 1; lane < width; ++lane) chosen[0] = Reducer::join(chosen[0], chosen[lane]);
+      Reducer::accumulate_folded(targets.states[0], chosen[0]);
+    } else {
+      POSTLUDE_UNROLL
+      for (int lane = 0; lane < width; ++lane)
+        Reducer::accumulate_folded(targets.states[lane], chosen[lane]);
+    }
+  } else {
+    POSTLUDE_UNROLL
+    for (int p = 0; p < packets; ++p) {
+      const int count = span.count(p, width);
+      POSTLUDE_UNROLL
+      for (int lane = 0; lane < width; ++lane)
+        if (lane < count)
+          Reducer::accumulate(targets.states[lane * targets.state_stride], lanes[p * width + lane],
+                              targets.first_index + p * targets.packet_index_stride +
+                                  lane * targets.lane_index_stride,
+                              parameter);
+    }
+  }
+}
+
 /// The state of no elements, for a reduction chosen at run time.
 template <class T>
 POSTLUDE_FUNCTION ReductionState reduction_identity(Reduction kind) {
@@ -307,21 +399,16 @@ POSTLUDE_FUNCTION ReductionState reduction_identity(Reduction kind) {
   return {};
 }
 
-/// Takes lane i of `values` into `states[i * state_stride]`, with index `first_index + i *
-/// index_stride`; a state stride of 0 reduces the lanes into one state.
-template <class T, int width>
+/// Takes the lanes of a span, for a reduction chosen at run time.
+template <class T, int packets, int width>
 POSTLUDE_FUNCTION void reduction_accumulate(Reduction kind, double parameter,
-                                            ReductionState* states, int state_stride,
-                                            const T* values, int count, std::int64_t first_index,
-                                            int index_stride) {
+                                            const LaneTargets& targets, const T* lanes,
+                                            const Span& span) {
   switch (kind) {
-#define POSTLUDE_CASE(name, unused, fallback, formula)                                         \
-  case Reduction::name:                                                                        \
-    POSTLUDE_UNROLL                                                                            \
-    for (int lane = 0; lane < width; ++lane)                                                   \
-      if (lane < count)                                                                        \
-        Reducer<T, Reduction::name>::accumulate(states[lane * state_stride], values[lane],     \
-                                                first_index + lane * index_stride, parameter); \
+#define POSTLUDE_CASE(name, unused, fallback, formula)                                     \
+  case Reduction::name:                                                                    \
+    accumulate_lanes<Reducer<T, Reduction::name>, T, packets, width>(targets, lanes, span, \
+                                                                     parameter);           \
     break;
     POSTLUDE_REDUCTIONS(POSTLUDE_CASE)
 #undef POSTLUDE_CASE

@@ -1,10 +1,13 @@
 #ifndef POSTLUDE_EVALUATOR_STAGE_HPP
 #define POSTLUDE_EVALUATOR_STAGE_HPP
 
+#include <cstddef>
 #include <cstdint>
 
 #include <postlude/data_type.hpp>
 #include <postlude/operation_table.hpp>
+
+#include "evaluator/function.hpp"
 
 namespace postlude {
 namespace detail {
@@ -21,10 +24,24 @@ constexpr int maximum_reductions = 4;
 /// instruction: a chain of operations never leaves the registers.
 enum class SourceKind : std::uint8_t { accumulator, slot, scalar, operand };
 
-struct Source {
-  SourceKind kind = SourceKind::accumulator;
-  std::uint8_t index = 0;
+/// One byte, so that an instruction is one 8-byte load.
+class Source {
+ public:
+  constexpr Source() = default;
+  POSTLUDE_FUNCTION constexpr Source(SourceKind kind, std::size_t index)
+      : bits_(static_cast<std::uint8_t>(static_cast<std::size_t>(kind) << 6 | index)) {}
+
+  POSTLUDE_FUNCTION constexpr SourceKind kind() const {
+    return static_cast<SourceKind>(bits_ >> 6);
+  }
+  POSTLUDE_FUNCTION constexpr int index() const { return bits_ & 63; }
+
+ private:
+  std::uint8_t bits_ = 0;
 };
+
+static_assert(maximum_slots <= 64 && maximum_scalars <= 64 && maximum_operands <= 64,
+              "an index of a source has 6 bits");
 
 /// What an instruction does with its sources.
 enum class Action : std::uint8_t {
@@ -36,7 +53,7 @@ enum class Action : std::uint8_t {
   reduce    ///< reduction `target` takes source 0, accumulator unchanged
 };
 
-struct Instruction {
+struct alignas(8) Instruction {
   static constexpr std::uint8_t no_slot = 0xff;
 
   Action action = Action::load;
@@ -78,7 +95,7 @@ struct Stage {
   StageReduction reductions[maximum_reductions];
 };
 
-static_assert(sizeof(Instruction) == 10, "an instruction has grown");
+static_assert(sizeof(Instruction) == 8, "an instruction is one 8-byte load");
 static_assert(sizeof(Stage) <= 3584, "a stage must fit a kernel's arguments beside its policy");
 
 }  // namespace detail

@@ -167,7 +167,7 @@ class StageBuilder {
   Source source_of(int index, int in_accumulator) {
     if (index == in_accumulator) return {SourceKind::accumulator, 0};
     if (!is_step(index)) return leaf_source(index);
-    return {SourceKind::slot, static_cast<std::uint8_t>(slot_of_.at(index))};
+    return {SourceKind::slot, static_cast<std::size_t>(slot_of_.at(index))};
   }
 
   Source leaf_source(int index) {
@@ -209,8 +209,7 @@ class StageBuilder {
 
   Source bound_scalar_source(std::size_t operand) {
     for (const StageScalar& scalar : planned_.scalars)
-      if (scalar.operand == operand)
-        return {SourceKind::scalar, static_cast<std::uint8_t>(scalar.slot)};
+      if (scalar.operand == operand) return {SourceKind::scalar, scalar.slot};
     const std::uint8_t slot = add_scalar(0);
     planned_.scalars.push_back({slot, operand});
     return {SourceKind::scalar, slot};
@@ -229,11 +228,11 @@ class StageBuilder {
       const StageOperand& known = planned_.operands[i];
       if (!known.is_written && known.role == operand.role && known.index == operand.index &&
           known.offset == operand.offset)
-        return {SourceKind::operand, static_cast<std::uint8_t>(i)};
+        return {SourceKind::operand, i};
     }
     const std::size_t index = add_operand(operand);
     planned_.operands[index].is_written = false;
-    return {SourceKind::operand, static_cast<std::uint8_t>(index)};
+    return {SourceKind::operand, index};
   }
 
   std::uint8_t add_reduction(const Value& reduction, std::size_t output) {

@@ -3,8 +3,6 @@
 
 #include <Kokkos_Core.hpp>
 
-#include "evaluator/evaluate.hpp"
-#include "evaluator/reducers.hpp"
 #include "plan/planned_stage.hpp"
 #include "sweep/vector_width.hpp"
 
@@ -23,32 +21,32 @@ struct Partials {
   }
 };
 
-/// Lane i of an outer reduction has its own state.
-template <class T, int width>
+/// Lane i of a packet has its own state; packets are lines.
+template <class T, int packets, int width, class Code>
 struct OuterSink {
   const Stage& stage;
   ReductionState* states;
-  std::int64_t index;
-  int count;
+  const Span& span;
 
   POSTLUDE_FUNCTION void operator()(int, const T* values) const {
-    reduction_accumulate<T, width>(stage.reductions[0].kind, stage.reductions[0].parameter, states,
-                                   1, values, count, index, 0);
+    reduction_accumulate<T, packets, width>(Code::kind(stage, 0), stage.reductions[0].parameter,
+                                            LaneTargets{states, 1, span.outer, span.outer_step, 0},
+                                            values, span);
   }
 };
 
 /// One team reduces a chunk of lines over a tile of columns: each row of threads takes every eighth
 /// line of the chunk, then the rows combine in order.
-template <class Space, class T>
+template <class Space, class T, class Code>
 struct OuterReductionTeam {
   using Policy = Kokkos::TeamPolicy<Space>;
   using Member = typename Policy::member_type;
   using Scratch = Kokkos::View<ReductionState*, typename Space::scratch_memory_space,
                                Kokkos::MemoryTraits<Kokkos::Unmanaged>>;
-  static constexpr int width = vector_width<Space, T>();
-  static constexpr int thread_columns = 32;
+  static constexpr int packets = 4;
+  static constexpr int width = packet_width<Space, T>();
   static constexpr int thread_rows = 8;
-  static constexpr int tile = thread_columns * width;
+  static constexpr int tile = warp_threads * width;
 
   Stage stage;
   Partials partials;
@@ -61,22 +59,25 @@ struct OuterReductionTeam {
     const std::int64_t tile_index = rank % tiles;
     const std::int64_t chunk = rank / tiles % chunks;
     const std::int64_t batch = rank / tiles / chunks;
-    const int thread_column = member.team_rank() % thread_columns;
-    const int thread_row = member.team_rank() / thread_columns;
+    const int thread_column = member.team_rank() % warp_threads;
+    const int thread_row = member.team_rank() / warp_threads;
     const StageReduction& reduction = stage.reductions[0];
 
     ReductionState states[width];
     POSTLUDE_UNROLL
-    for (int lane = 0; lane < width; ++lane) states[lane] = reduction_identity<T>(reduction.kind);
+    for (int lane = 0; lane < width; ++lane)
+      states[lane] = reduction_identity<T>(Code::kind(stage, 0));
 
     const std::int64_t inner = tile_index * tile + thread_column * width;
-    const std::int64_t left = stage.inner - inner;
-    const int count = left < width ? static_cast<int>(left > 0 ? left : 0) : width;
-    const std::int64_t end = (chunk + 1) * lines < stage.outer ? (chunk + 1) * lines : stage.outer;
-    if (count > 0) {
-      for (std::int64_t outer = chunk * lines + thread_row; outer < end; outer += thread_rows)
-        evaluate<T, width>(stage, Position{batch, outer, inner}, count,
-                           OuterSink<T, width>{stage, states, outer, count});
+    const std::int64_t next_chunk = (chunk + 1) * lines;
+    const std::int64_t end = next_chunk < stage.outer ? next_chunk : stage.outer;
+    if (inner < stage.inner) {
+      for (std::int64_t outer = chunk * lines + thread_row; outer < end;
+           outer += thread_rows * packets) {
+        const Span span{batch, outer, inner, end, stage.inner, thread_rows, 0};
+        evaluate<T, packets, width, Code>(stage, span,
+                                          OuterSink<T, packets, width, Code>{stage, states, span});
+      }
     }
 
     const Scratch shared(member.team_scratch(0), thread_rows * tile);
@@ -84,11 +85,11 @@ struct OuterReductionTeam {
     for (int lane = 0; lane < width; ++lane)
       shared(thread_row * tile + thread_column * width + lane) = states[lane];
     member.team_barrier();
-    for (int column = member.team_rank(); column < tile; column += thread_rows * thread_columns) {
+    for (int column = member.team_rank(); column < tile; column += thread_rows * warp_threads) {
       if (tile_index * tile + column >= stage.inner) continue;
       ReductionState state = shared(column);
       for (int row = 1; row < thread_rows; ++row)
-        reduction_combine<T>(reduction.kind, reduction.parameter, state,
+        reduction_combine<T>(Code::kind(stage, 0), reduction.parameter, state,
                              shared(row * tile + column));
       partials.at(chunk, batch, tile_index * tile + column) = state;
     }
@@ -98,7 +99,7 @@ struct OuterReductionTeam {
     const std::int64_t chunks = chunk_count(stage.outer);
     const std::int64_t tiles = (stage.inner + tile - 1) / tile;
     Policy policy(space, static_cast<int>(stage.batch * chunks * tiles),
-                  thread_rows * thread_columns);
+                  thread_rows * warp_threads);
     policy.set_scratch_size(0, Kokkos::PerTeam(Scratch::shmem_size(thread_rows * tile)));
     Kokkos::parallel_for(
         sweep_label<Space>("outer_reduction"),
@@ -109,9 +110,9 @@ struct OuterReductionTeam {
 };
 
 /// One host thread reduces a chunk of lines over a tile of columns, whose states stay in cache.
-template <class Space, class T>
+template <class Space, class T, class Code>
 struct OuterReductionTile {
-  static constexpr int width = vector_width<Space, T>();
+  static constexpr int width = packet_width<Space, T>();
   static constexpr int tile = 8 * width;
 
   Stage stage;
@@ -125,16 +126,15 @@ struct OuterReductionTile {
     const std::int64_t chunk = item / tiles % chunks;
     const std::int64_t batch = item / tiles / chunks;
     const int columns = static_cast<int>(stage.inner - begin < tile ? stage.inner - begin : tile);
-    const StageReduction& reduction = stage.reductions[0];
 
     ReductionState states[tile];
-    for (int i = 0; i < columns; ++i) states[i] = reduction_identity<T>(reduction.kind);
+    for (int i = 0; i < columns; ++i) states[i] = reduction_identity<T>(Code::kind(stage, 0));
     const std::int64_t end = (chunk + 1) * lines < stage.outer ? (chunk + 1) * lines : stage.outer;
     for (std::int64_t outer = chunk * lines; outer < end; ++outer) {
       for (int done = 0; done < columns; done += width) {
-        const int count = columns - done < width ? columns - done : width;
-        evaluate<T, width>(stage, Position{batch, outer, begin + done}, count,
-                           OuterSink<T, width>{stage, states + done, outer, count});
+        const Span span{batch, outer, begin + done, outer + 1, stage.inner, 0, 0};
+        evaluate<T, 1, width, Code>(stage, span,
+                                    OuterSink<T, 1, width, Code>{stage, states + done, span});
       }
     }
     for (int i = 0; i < columns; ++i) partials.at(chunk, batch, begin + i) = states[i];
@@ -151,7 +151,7 @@ struct OuterReductionTile {
 };
 
 /// Combines the chunks' states in order and stores the results.
-template <class T>
+template <class T, class Code>
 struct FinishBody {
   static constexpr int span = 1;
 
@@ -164,22 +164,22 @@ struct FinishBody {
     const StageReduction& reduction = stage.reductions[0];
     ReductionState state = partials.at(0, batch, inner);
     for (std::int64_t chunk = 1; chunk < chunks; ++chunk)
-      reduction_combine<T>(reduction.kind, reduction.parameter, state,
+      reduction_combine<T>(Code::kind(stage, 0), reduction.parameter, state,
                            partials.at(chunk, batch, inner));
-    store_reduced<T>(stage, reduction, Position{batch, 0, inner}, state, stage.outer);
+    store_reduced<T, Code>(stage, 0, batch, 0, inner, state, stage.outer);
   }
 };
 
-template <class T, class Space>
+template <class T, class Code, class Space>
 void outer_reduction_sweep(const Space& space, const Stage& stage, ReductionState* states) {
   if (stage.batch * stage.inner == 0) return;
   const Partials partials{states, stage.batch, stage.inner};
   if constexpr (is_device_space<Space>())
-    OuterReductionTeam<Space, T>::launch(space, stage, partials);
+    OuterReductionTeam<Space, T, Code>::launch(space, stage, partials);
   else
-    OuterReductionTile<Space, T>::launch(space, stage, partials);
+    OuterReductionTile<Space, T, Code>::launch(space, stage, partials);
   traverse(space, sweep_label<Space>("outer_reduction_finish"), stage.batch, 1, stage.inner,
-           FinishBody<T>{stage, partials, chunk_count(stage.outer)});
+           FinishBody<T, Code>{stage, partials, chunk_count(stage.outer)});
 }
 
 }  // namespace detail
