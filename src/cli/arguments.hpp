@@ -1,0 +1,73 @@
+#ifndef POSTLUDE_CLI_ARGUMENTS_HPP
+#define POSTLUDE_CLI_ARGUMENTS_HPP
+
+#include <postlude.h>
+
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <variant>
+#include <vector>
+
+#include "operands.hpp"
+#include "shape.hpp"
+
+namespace postlude {
+namespace cli {
+
+/// What every command that makes a plan takes.
+struct PlanArguments {
+  std::string expression;
+  std::vector<Definition> definitions;
+  postlude_backend backend = POSTLUDE_BACKEND_DEFAULT;
+  int device = -1;
+  int threads = 0;
+  std::string engine;
+  postlude_layout layout = POSTLUDE_ROW_MAJOR;
+};
+
+struct RunArguments : PlanArguments {
+  std::string x_path;
+  std::string w_path;
+  std::vector<std::string> output_paths;
+  postlude_compute_mode compute = POSTLUDE_COMPUTE_AUTOMATIC;
+};
+
+/// The commands that make up their own inputs.
+struct SyntheticArguments : PlanArguments {
+  Shape shape;
+  postlude_dtype dtype = POSTLUDE_FLOAT32;
+  std::optional<std::uint64_t> seed;
+};
+
+struct ExplainArguments : SyntheticArguments {};
+
+struct CheckArguments : SyntheticArguments {
+  double tolerance = 0;  ///< 0: the one of the dtype
+};
+
+struct BenchArguments : SyntheticArguments {
+  double tolerance = 0;
+  int repeat = 10;
+  int warm_up = 2;
+  bool is_json = false;
+  bool is_checked = false;
+};
+
+struct BackendsArguments {};
+
+/// --help or --version: the text is all there is to do.
+struct TextAnswer {
+  std::string text;
+};
+
+using Arguments = std::variant<TextAnswer, RunArguments, CheckArguments, ExplainArguments,
+                               BenchArguments, BackendsArguments>;
+
+/// Throws CliError for bad usage.
+Arguments parse_arguments(int argc, char** argv);
+
+}  // namespace cli
+}  // namespace postlude
+
+#endif

@@ -1,0 +1,39 @@
+#ifndef POSTLUDE_CLI_OUTPUT_HPP
+#define POSTLUDE_CLI_OUTPUT_HPP
+
+#include <postlude.h>
+
+#include <string>
+
+namespace postlude {
+namespace cli {
+
+/// A .npy file that comes into being whole or not at all: it is written beside its place under a
+/// temporary name, and renamed when it is complete.
+class OutputFile {
+ public:
+  /// Finds out whether the file can be written, before the work for it is done. Throws CliError.
+  explicit OutputFile(const std::string& path);
+  OutputFile(OutputFile&& other) noexcept;
+  OutputFile& operator=(OutputFile&&) = delete;
+  ~OutputFile();
+
+  /// The absolute path of the file, symbolic links followed.
+  const std::string& target() const { return target_; }
+
+  /// Writes a dense host tensor of rank 2 under the temporary name: in C order, or in Fortran
+  /// order when the tensor is column-major and that makes a difference.
+  void write(const postlude_tensor& tensor, bool is_fortran_order);
+  /// Gives the file its name.
+  void publish();
+
+ private:
+  std::string path_;
+  std::string target_;
+  std::string temporary_;
+};
+
+}  // namespace cli
+}  // namespace postlude
+
+#endif
