@@ -15,15 +15,14 @@ namespace detail {
 /// and NaN comes out wherever it goes in.
 namespace formula {
 
-/// A constant, since device code may not call the standard library's constexpr functions.
-template <class T>
-struct Infinity {
-  static constexpr T value = std::numeric_limits<T>::infinity();
-};
-
 template <class T>
 POSTLUDE_FUNCTION T infinity() {
-  return Infinity<T>::value;
+#if defined(__CUDA_ARCH__)
+  // Device code may not call the standard library's constexpr functions.
+  return static_cast<T>(__int_as_float(0x7f800000));
+#else
+  return std::numeric_limits<T>::infinity();
+#endif
 }
 
 template <class T>
