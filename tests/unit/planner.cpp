@@ -1,0 +1,194 @@
+#include "support/catch.hpp"
+
+#include <algorithm>
+#include <string>
+
+#include "plan/planner.hpp"
+#include "program/lower.hpp"
+#include "support/errors.hpp"
+#include "support/programs.hpp"
+
+using namespace postlude;
+using namespace postlude::test;
+using postlude::detail::ExecutionPlan;
+using postlude::detail::GemmResultPlace;
+using postlude::detail::OperandRole;
+using postlude::detail::PlannedStage;
+using postlude::detail::Shape;
+using postlude::detail::StageOperand;
+using postlude::detail::SweepKind;
+
+namespace {
+
+constexpr std::int64_t m = 130;
+constexpr std::int64_t n = 70;
+
+ExecutionPlan planned(const Epilogue& epilogue, ResultLayout layout = ResultLayout::row_major) {
+  detail::GemmProblem gemm;
+  gemm.m = m;
+  gemm.n = n;
+  gemm.k = 3;
+  return detail::make_execution_plan(
+      detail::lower(epilogue, {1, m, n}, 3, operands_of_every_kind()), gemm, layout);
+}
+
+bool reads_y(const PlannedStage& stage) {
+  return std::any_of(stage.operands.begin(), stage.operands.end(), [](const StageOperand& operand) {
+    return operand.role == OperandRole::gemm_result;
+  });
+}
+
+std::int64_t passes_over_y(const ExecutionPlan& plan) {
+  return std::count_if(plan.stages.begin(), plan.stages.end(), reads_y);
+}
+
+std::int64_t passes_over_matrices(const ExecutionPlan& plan) {
+  return std::count_if(plan.stages.begin(), plan.stages.end(), [](const PlannedStage& stage) {
+    return stage.domain == Shape{1, m, n};
+  });
+}
+
+}  // namespace
+
+TEST_CASE("a pointwise epilogue is one pass over y, in place", "[unit]") {
+  for (const std::string text :
+       {"min(y + bias, c) - c", "gelu(y + bias) * scale + residual", "relu(y) + y",
+        "where(y > bias, silu(y) * gain, tanh(y) / (scale * scale + 1))"}) {
+    INFO(text);
+    const ExecutionPlan plan = planned(text);
+    REQUIRE(plan.stages.size() == 1);
+    CHECK(plan.stages[0].sweep == SweepKind::pointwise);
+    CHECK(plan.y_place == GemmResultPlace::result);
+    CHECK(plan.workspace_bytes == 0);
+  }
+}
+
+TEST_CASE("y alone needs no stage", "[unit]") {
+  CHECK(planned("y").stages.empty());
+  CHECK(planned("y", ResultLayout::column_major).stages.empty());
+  CHECK(planned("y", ResultLayout::any).stages.size() == 1);
+}
+
+TEST_CASE("max over a dimension, minus the mean, gelu: y is read once", "[unit]") {
+  for (const ResultLayout layout : {ResultLayout::row_major, ResultLayout::column_major})
+    for (const std::string dim : {"0", "1"}) {
+      INFO("dim=" << dim << ", layout " << static_cast<int>(layout));
+      const ExecutionPlan plan =
+          planned("m = max(y + bias, dim=" + dim + "); gelu(m - mean(m, dim=1))", layout);
+      CHECK(passes_over_y(plan) == 1);
+      CHECK(passes_over_matrices(plan) == 1);
+      CHECK(plan.y_place == GemmResultPlace::workspace);
+      const bool is_inner = (dim == "1") == (layout == ResultLayout::row_major);
+      CHECK(plan.stages[0].sweep ==
+            (is_inner ? SweepKind::inner_reduction : SweepKind::outer_reduction));
+    }
+}
+
+TEST_CASE("reductions of one matrix over its contiguous dimension share a pass", "[unit]") {
+  CHECK(passes_over_y(planned("return sum(y, dim=1), max(y, dim=1), var(y, dim=1)")) == 1);
+  CHECK(passes_over_y(planned("max(y, dim=1) - min(y, dim=1)")) == 1);
+}
+
+TEST_CASE("a normalisation over rows takes one pass to reduce and one to finish", "[unit]") {
+  const ExecutionPlan plan = planned("s = sqrt(var(y, dim=1) + 1e-5); (y - mean(y, dim=1)) / s");
+  CHECK(passes_over_matrices(plan) == 2);
+  CHECK(plan.y_place == GemmResultPlace::result);
+}
+
+TEST_CASE("a program without y computes no GEMM", "[unit]") {
+  const ExecutionPlan plan = planned("bias * scale + residual");
+  CHECK(plan.y_place == GemmResultPlace::nowhere);
+  CHECK(detail::gemm_flops(plan) == 0);
+  CHECK(detail::gemm_flops(planned("y + 0")) == 2.0 * m * n * 3);
+}
+
+TEST_CASE("pieces of workspace do not overlap and are aligned", "[unit]") {
+  const ExecutionPlan plan = planned(
+      "a = max(y, dim=0); b = sum(y, dim=1); d = logsumexp(y - a, dim=0)\n"
+      "return a * 2, b + a, d, (y - b) * d");
+  std::vector<std::pair<std::size_t, std::size_t>> pieces;
+  if (plan.y_place == GemmResultPlace::workspace)
+    pieces.emplace_back(plan.y_offset, plan.y_offset + m * n * sizeof(float));
+  std::size_t partials_end = 0;
+  for (const PlannedStage& stage : plan.stages) {
+    for (const StageOperand& operand : stage.operands)
+      if (operand.role == OperandRole::intermediate && operand.is_written)
+        pieces.emplace_back(
+            operand.offset,
+            operand.offset + static_cast<std::size_t>(operand.shape.elements()) * sizeof(double));
+    if (stage.partials_bytes > 0) {
+      CHECK(stage.partials_offset % detail::workspace_alignment == 0);
+      partials_end = std::max(partials_end, stage.partials_offset + stage.partials_bytes);
+      for (const auto& piece : pieces) CHECK(piece.second <= stage.partials_offset);
+    }
+  }
+  CHECK(partials_end <= plan.workspace_bytes);
+  std::sort(pieces.begin(), pieces.end());
+  for (std::size_t i = 0; i < pieces.size(); ++i) {
+    CHECK(pieces[i].first % detail::workspace_alignment == 0);
+    CHECK(pieces[i].second <= plan.workspace_bytes);
+    if (i > 0) CHECK(pieces[i - 1].second <= pieces[i].first);
+  }
+}
+
+TEST_CASE("a program that is too large for a stage is refused with the limit", "[unit]") {
+  std::string text = "v = y\n";
+  for (int i = 0; i < 400; ++i) text += "v = relu(v) + " + std::to_string(i) + "\n";
+  check_error(
+      Status::unsupported, [&] { planned(text + "v"); }, "too large", "at most");
+
+  Expression wide = y();
+  for (int i = 0; i < 40; ++i) wide = wide * matrix("m" + std::to_string(i));
+  check_error(
+      Status::unsupported, [&] { planned(Epilogue(wide)); }, "too large", "arrays");
+}
+
+TEST_CASE("engines are taken in order, or by name, and a refusal has its reasons", "[unit]") {
+  const auto candidates = [] {
+    std::vector<detail::EngineCandidate> list(2);
+    list[0].name = "fast";
+    list[0].reason = "needs a device";
+    list[1].name = "portable";
+    list[1].accepts = true;
+    list[1].workspace_bytes = 100;
+    return list;
+  };
+  ExecutionPlan plan = planned("y");
+  detail::choose_engine(plan, candidates(), "");
+  CHECK(plan.chosen_engine == 1);
+  CHECK(plan.workspace_bytes >= 100);
+
+  plan = planned("y");
+  check_error(
+      Status::unknown_name, [&] { detail::choose_engine(plan, candidates(), "quick"); }, "'quick'",
+      "fast, portable");
+  plan = planned("y");
+  check_error(
+      Status::unsupported, [&] { detail::choose_engine(plan, candidates(), "fast"); },
+      "needs a device");
+  plan = planned("y");
+  check_error(
+      Status::unsupported,
+      [&] {
+        auto none = candidates();
+        none[1].accepts = false;
+        none[1].reason = "is asleep";
+        detail::choose_engine(plan, none, "");
+      },
+      "needs a device", "is asleep");
+}
+
+TEST_CASE("explain names the program, the engine, the stages and their cost", "[unit]") {
+  ExecutionPlan plan = planned("m = max(y + bias, dim=0); gelu(m - mean(m, dim=1))");
+  detail::EngineCandidate engine;
+  engine.name = "portable";
+  engine.accepts = true;
+  engine.reason = "packs x";
+  detail::choose_engine(plan, {engine}, "");
+  const std::string text = detail::explain(plan);
+  for (const std::string part : {"M = 130", "N = 70", "K = 3", "gelu", "portable", "packs x",
+                                 "workspace", "FLOP", "stage 1", "bias"}) {
+    INFO(part << " in\n" << text);
+    CHECK(text.find(part) != std::string::npos);
+  }
+}
