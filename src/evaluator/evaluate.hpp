@@ -10,6 +10,7 @@
 #include "evaluator/formulas.hpp"
 #include "evaluator/function.hpp"
 #include "evaluator/memory_access.hpp"
+#include "evaluator/philox.hpp"
 #include "evaluator/span.hpp"
 #include "evaluator/stage.hpp"
 
@@ -48,8 +49,8 @@ POSTLUDE_FUNCTION const T* fetch(const Stage& stage, Source source, const Span& 
       break;
     }
     case SourceKind::operand:
-      load<T, packets, width>(stage.operands[source.index()], Code::dtype(stage, source.index()),
-                              span, scratch);
+      load<T, packets, width>(stage.operands[source.index()], stage.parts,
+                              Code::dtype(stage, source.index()), span, scratch);
       break;
   }
   return scratch;
@@ -94,22 +95,46 @@ POSTLUDE_FUNCTION void apply_operation(Operation operation, T* result, const T* 
   }
 }
 
+/// Uniform random numbers of the elements of a span, whose indices `position` counts.
+template <class T, int packets, int width>
+POSTLUDE_FUNCTION void draw(const OperandAccess& position, std::int64_t parts, double seed,
+                            const Span& span, T* result) {
+  const LaneLayout layout(position, parts, span);
+  const auto key = static_cast<std::uint64_t>(static_cast<std::int64_t>(seed));
+  POSTLUDE_UNROLL
+  for (int p = 0; p < packets; ++p) {
+    POSTLUDE_UNROLL
+    for (int lane = 0; lane < width; ++lane) {
+      const std::int64_t index =
+          layout.first + p * layout.packet_stride + lane * layout.lane_stride;
+      result[p * width + lane] =
+          static_cast<T>(philox_uniform(static_cast<std::uint64_t>(index), key));
+    }
+  }
+}
+
 /// Carries out one instruction.
 template <class T, int packets, int width, class Code, class Sink>
 POSTLUDE_FUNCTION void step(const Stage& stage, const Instruction instruction, const Span& span,
                             const Sink& sink, T (&accumulator)[packets * width],
                             T (&slots)[maximum_slots][packets * width]) {
   T first[packets * width];
-  const T* a = fetch<T, packets, width, Code>(stage, instruction.sources[0], span, accumulator,
-                                              slots, first);
+  const T* a = first;
+  if (instruction.action != Action::random)
+    a = fetch<T, packets, width, Code>(stage, instruction.sources[0], span, accumulator, slots,
+                                       first);
   switch (instruction.action) {
     case Action::store:
-      store<T, packets, width>(stage.operands[instruction.target],
+      store<T, packets, width>(stage.operands[instruction.target], stage.parts,
                                Code::dtype(stage, instruction.target), span, a);
       return;
     case Action::reduce:
       sink(instruction.target, a);
       return;
+    case Action::random:
+      draw<T, packets, width>(stage.operands[instruction.sources[0].index()], stage.parts,
+                              stage.scalars[instruction.sources[1].index()], span, accumulator);
+      break;
     case Action::load:
       POSTLUDE_LANES
       for (int lane = 0; lane < packets * width; ++lane) accumulator[lane] = a[lane];

@@ -28,8 +28,7 @@ std::string sweep_label(const char* kind) {
   return std::string("postlude::sweep::") + kind + "[" + name_of(BackendOf<Space>::value) + "]";
 }
 
-/// Stores a reduction's result for one element of the reduced domain. An index goes out as an
-/// integer, so that no rounding touches it.
+/// Stores a reduction's result for one element of the reduced domain, rounded once from float64.
 template <class T, class Code>
 POSTLUDE_FUNCTION void store_reduced(const Stage& stage, int index, std::int64_t batch,
                                      std::int64_t outer, std::int64_t inner,
@@ -39,12 +38,7 @@ POSTLUDE_FUNCTION void store_reduced(const Stage& stage, int index, std::int64_t
   const Span place{batch, outer, inner, outer + 1, inner + 1, 0, 0};
   const double value =
       reduction_finish<T>(Code::kind(stage, index), reduction.parameter, state, count);
-  if (output.dtype == DataType::float64 || output.dtype == DataType::int64) {
-    store<double, 1, 1>(output, output.dtype, place, &value);
-  } else {
-    const T rounded = static_cast<T>(value);
-    store<T, 1, 1>(output, output.dtype, place, &rounded);
-  }
+  store<double, 1, 1>(output, stage.parts, output.dtype, place, &value);
 }
 
 }  // namespace detail
