@@ -169,11 +169,35 @@ POSTLUDE_FUNCTION void write_lanes(const T* from, const LaneLayout& layout, cons
   }
 }
 
-/// Reads the elements of a span from an operand of element type `dtype`. `parts` is the stage's.
+/// The type that elements of a DataType are stored as.
+template <DataType dtype>
+struct Storage;
+template <>
+struct Storage<DataType::float64> {
+  using type = double;
+};
+template <>
+struct Storage<DataType::float32> {
+  using type = float;
+};
+template <>
+struct Storage<DataType::float16> {
+  using type = Float16;
+};
+template <>
+struct Storage<DataType::bfloat16> {
+  using type = BFloat16;
+};
+template <>
+struct Storage<DataType::int64> {
+  using type = std::int64_t;
+};
+
+/// Reads the elements of a span from an operand. `parts` is the stage's.
 template <class T, int packets, int width>
-POSTLUDE_FUNCTION void load(const OperandAccess& access, std::int64_t parts, DataType dtype,
-                            const Span& span, T* to) {
-  switch (dtype) {
+POSTLUDE_FUNCTION void load(const OperandAccess& access, std::int64_t parts, const Span& span,
+                            T* to) {
+  switch (access.dtype) {
     case DataType::float64:
       read_operand<double, T, packets, width>(access, parts, span, to);
       break;
@@ -192,12 +216,12 @@ POSTLUDE_FUNCTION void load(const OperandAccess& access, std::int64_t parts, Dat
   }
 }
 
-/// Writes the elements of a span to an operand of element type `dtype`.
+/// Writes the elements of a span to an operand.
 template <class T, int packets, int width>
-POSTLUDE_FUNCTION void store(const OperandAccess& access, std::int64_t parts, DataType dtype,
-                             const Span& span, const T* from) {
+POSTLUDE_FUNCTION void store(const OperandAccess& access, std::int64_t parts, const Span& span,
+                             const T* from) {
   const LaneLayout layout(access, parts, span);
-  switch (dtype) {
+  switch (access.dtype) {
     case DataType::float64:
       write_lanes<double, T, packets, width>(from, layout, span, static_cast<double*>(access.data));
       break;
