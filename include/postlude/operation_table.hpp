@@ -100,7 +100,40 @@
   X(any, "", 0, "1 if an element is not 0 (NaN counts), else 0")                             \
   X(all, "", 0, "1 if no element is 0, else 0")
 
+/// Functions that are written with the operations above. A line is X(name, signature, formula); a
+/// parameter with the default `none` is a value that may be left out. eps, groups, kernel and
+/// stride are numbers, the other parameters are values.
+#define POSTLUDE_COMPOSITES(X)                                                                  \
+  X(softmax, "v, dim", "exp(v - max) / sum(exp(v - max)) over dim")                             \
+  X(log_softmax, "v, dim", "v - max - log(sum(exp(v - max))) over dim")                         \
+  X(layer_norm, "v, weight=none, bias=none, eps=1e-5",                                          \
+    "(v - mean) / sqrt(var + eps) * weight + bias of each row, biased variance")                \
+  X(rms_norm, "v, weight=none, eps=1.1920929e-07",                                              \
+    "v / sqrt(mean(v**2) + eps) * weight of each row")                                          \
+  X(group_norm, "v, groups, weight=none, bias=none, eps=1e-5",                                  \
+    "layer_norm of each of `groups` equal parts of each row, then weight and bias")             \
+  X(instance_norm, "v, weight=none, bias=none, eps=1e-5",                                       \
+    "layer_norm: each row is one instance of one channel")                                      \
+  X(batch_norm, "v, mean=none, var=none, weight=none, bias=none, eps=1e-5",                     \
+    "(v - mean) / sqrt(var + eps) * weight + bias of each column; mean and biased variance of " \
+    "the "                                                                                      \
+    "batch when not given")                                                                     \
+  X(l2_normalize, "v, dim=1, eps=1e-12", "v / max(norm(v, dim), eps)")                          \
+  X(max_pool, "v, kernel, stride=none",                                                         \
+    "largest of `kernel` neighbours along dim 1; stride = kernel")                              \
+  X(avg_pool, "v, kernel, stride=none",                                                         \
+    "mean of `kernel` neighbours along dim 1; stride = kernel")                                 \
+  X(dropout, "v, p=0.5, seed=0",                                                                \
+    "v * (u < p ? 0 : 1 / (1 - p)), u uniform by Philox 4x32-10 from the seed and the element")
+
 namespace postlude {
+
+/// Every composite function, in the order of the table. Since: 0.1.
+enum class Composite : std::uint8_t {
+#define POSTLUDE_ENUMERATOR(name, signature, formula) name,
+  POSTLUDE_COMPOSITES(POSTLUDE_ENUMERATOR)
+#undef POSTLUDE_ENUMERATOR
+};
 
 /// Every pointwise operation, in the order of the table. Since: 0.1.
 enum class Operation : std::uint8_t {

@@ -43,12 +43,24 @@ enum class ResultLayout : std::int32_t {
   any = 3
 };
 
+/// Whether the stages of a plan are compiled for the program when the plan is made, where the
+/// backend can do that (CUDA with NVRTC). Otherwise they are interpreted, which on a GPU takes
+/// longer to run and nothing to prepare. The values equal those of `postlude_compilation` in C.
+///
+/// Since: 0.1.
+enum class StageCompilation : std::int32_t {
+  automatic = 0,  ///< stages over a million elements and more; once per process for equal stages
+  never = 1,
+  always = 2  ///< every stage, or an Error(unsupported) where that is not possible
+};
+
 /// Choices of a plan. Since: 0.1.
 struct PlanOptions {
   /// Layout that the results will have.
   ResultLayout layout = ResultLayout::row_major;
   /// Name of the GEMM engine to use, "" to let the plan choose.
   std::string engine;
+  StageCompilation compilation = StageCompilation::automatic;
 };
 
 }  // namespace postlude

@@ -4,6 +4,7 @@
 #include <cstdint>
 
 #include "evaluator/function.hpp"
+#include "evaluator/small_floats.hpp"
 #include "evaluator/span.hpp"
 #include "evaluator/stage.hpp"
 
@@ -23,12 +24,19 @@ struct LaneLayout {
   std::int64_t packet_stride;
   std::int64_t lane_stride;
 
-  POSTLUDE_FUNCTION LaneLayout(const OperandAccess& access, const Span& span)
+  POSTLUDE_FUNCTION LaneLayout(const OperandAccess& access, std::int64_t parts, const Span& span)
       : first(span.outer * access.stride_outer + span.inner * access.stride_inner),
         packet_stride(span.outer_step * access.stride_outer +
                       span.inner_step * access.stride_inner),
         lane_stride(access.stride_inner) {
-    if (span.batch != 0) first += span.batch * access.stride_batch;
+    if (span.batch != 0) first += batch_offset(access, parts, span.batch);
+  }
+
+  POSTLUDE_FUNCTION static std::int64_t batch_offset(const OperandAccess& access,
+                                                     std::int64_t parts, std::int64_t batch) {
+    if (parts == 1) return batch * access.stride_batch;
+    const std::int64_t whole = batch / parts;
+    return whole * access.stride_batch + (batch - whole * parts) * access.stride_part;
   }
 
   /// Every packet is contiguous and starts at a multiple of its size.
@@ -46,7 +54,7 @@ POSTLUDE_FUNCTION void read_lanes(const From* base, const LaneLayout& layout, co
                                   T* to) {
 #if defined(POSTLUDE_ON_DEVICE)
   if (layout.lane_stride == 0 && layout.packet_stride == 0) {
-    const T value = static_cast<T>(base[layout.first]);
+    const T value = Convert<T, From>::from(base[layout.first]);
     POSTLUDE_UNROLL
     for (int lane = 0; lane < packets * width; ++lane) to[lane] = value;
     return;
@@ -58,7 +66,7 @@ POSTLUDE_FUNCTION void read_lanes(const From* base, const LaneLayout& layout, co
                                                                         p * layout.packet_stride);
       POSTLUDE_UNROLL
       for (int lane = 0; lane < width; ++lane)
-        to[p * width + lane] = static_cast<T>(packet.lanes[lane]);
+        to[p * width + lane] = Convert<T, From>::from(packet.lanes[lane]);
     }
     return;
   }
@@ -68,22 +76,59 @@ POSTLUDE_FUNCTION void read_lanes(const From* base, const LaneLayout& layout, co
     const int count = span.count(p, width);
     POSTLUDE_UNROLL
     for (int lane = 0; lane < width; ++lane)
-      to[p * width + lane] = lane < count ? static_cast<T>(from[lane * layout.lane_stride]) : T(0);
+      to[p * width + lane] =
+          lane < count ? Convert<T, From>::from(from[lane * layout.lane_stride]) : T(0);
   }
 #else
   static_assert(packets == 1, "a host evaluates one packet at a time");
   const From* from = base + layout.first;
   const int count = span.count(0, width);
   if (layout.lane_stride == 0) {
-    const T value = static_cast<T>(*from);
+    const T value = Convert<T, From>::from(*from);
     for (int lane = 0; lane < width; ++lane) to[lane] = value;
   } else if (layout.lane_stride == 1) {
-    for (int lane = 0; lane < count; ++lane) to[lane] = static_cast<T>(from[lane]);
+    for (int lane = 0; lane < count; ++lane) to[lane] = Convert<T, From>::from(from[lane]);
   } else {
     for (int lane = 0; lane < count; ++lane)
-      to[lane] = static_cast<T>(from[lane * layout.lane_stride]);
+      to[lane] = Convert<T, From>::from(from[lane * layout.lane_stride]);
   }
 #endif
+}
+
+/// Reads the lanes of a span from an array whose elements neighbours share.
+template <class From, class T, int packets, int width>
+POSTLUDE_FUNCTION void read_shared_lanes(const From* base, const OperandAccess& access,
+                                         std::int64_t parts, const Span& span, T* to) {
+  base += LaneLayout::batch_offset(access, parts, span.batch);
+  POSTLUDE_UNROLL
+  for (int p = 0; p < packets; ++p) {
+    const int count = span.count(p, width);
+    const std::int64_t outer = span.outer + p * span.outer_step;
+    const std::int64_t inner = span.inner + p * span.inner_step;
+    const From* line = base + outer / access.outer_divisor * access.stride_outer;
+    std::int64_t element = inner / access.inner_divisor;
+    std::int64_t left = (element + 1) * access.inner_divisor - inner;
+    POSTLUDE_UNROLL
+    for (int lane = 0; lane < width; ++lane) {
+      if (lane < count)
+        to[p * width + lane] = Convert<T, From>::from(line[element * access.stride_inner]);
+      if (--left == 0) {
+        ++element;
+        left = access.inner_divisor;
+      }
+    }
+  }
+}
+
+/// Reads the lanes of a span from an array of elements of type From.
+template <class From, class T, int packets, int width>
+POSTLUDE_FUNCTION void read_operand(const OperandAccess& access, std::int64_t parts,
+                                    const Span& span, T* to) {
+  const From* base = static_cast<const From*>(access.data);
+  if (access.outer_divisor == 1 && access.inner_divisor == 1)
+    read_lanes<From, T, packets, width>(base, LaneLayout(access, parts, span), span, to);
+  else
+    read_shared_lanes<From, T, packets, width>(base, access, parts, span, to);
 }
 
 /// Writes the lanes of a span, each rounded once to type To.
@@ -97,7 +142,7 @@ POSTLUDE_FUNCTION void write_lanes(const T* from, const LaneLayout& layout, cons
       Packet<To, width> packet;
       POSTLUDE_UNROLL
       for (int lane = 0; lane < width; ++lane)
-        packet.lanes[lane] = static_cast<To>(from[p * width + lane]);
+        packet.lanes[lane] = Convert<To, T>::from(from[p * width + lane]);
       *reinterpret_cast<Packet<To, width>*>(base + layout.first + p * layout.packet_stride) =
           packet;
     }
@@ -111,60 +156,90 @@ POSTLUDE_FUNCTION void write_lanes(const T* from, const LaneLayout& layout, cons
 #if defined(POSTLUDE_ON_DEVICE)
     POSTLUDE_UNROLL
     for (int lane = 0; lane < width; ++lane)
-      if (lane < count) to[lane * layout.lane_stride] = static_cast<To>(from[p * width + lane]);
+      if (lane < count)
+        to[lane * layout.lane_stride] = Convert<To, T>::from(from[p * width + lane]);
 #else
     if (layout.lane_stride == 1) {
-      for (int lane = 0; lane < count; ++lane) to[lane] = static_cast<To>(from[lane]);
+      for (int lane = 0; lane < count; ++lane) to[lane] = Convert<To, T>::from(from[lane]);
     } else {
       for (int lane = 0; lane < count; ++lane)
-        to[lane * layout.lane_stride] = static_cast<To>(from[lane]);
+        to[lane * layout.lane_stride] = Convert<To, T>::from(from[lane]);
     }
 #endif
   }
 }
 
-/// Reads the elements of a span from an operand of element type `dtype`.
+/// The type that elements of a DataType are stored as.
+template <DataType dtype>
+struct Storage;
+template <>
+struct Storage<DataType::float64> {
+  using type = double;
+};
+template <>
+struct Storage<DataType::float32> {
+  using type = float;
+};
+template <>
+struct Storage<DataType::float16> {
+  using type = Float16;
+};
+template <>
+struct Storage<DataType::bfloat16> {
+  using type = BFloat16;
+};
+template <>
+struct Storage<DataType::int64> {
+  using type = std::int64_t;
+};
+
+/// Reads the elements of a span from an operand. `parts` is the stage's.
 template <class T, int packets, int width>
-POSTLUDE_FUNCTION void load(const OperandAccess& access, DataType dtype, const Span& span, T* to) {
-  const LaneLayout layout(access, span);
-  switch (dtype) {
+POSTLUDE_FUNCTION void load(const OperandAccess& access, std::int64_t parts, const Span& span,
+                            T* to) {
+  switch (access.dtype) {
     case DataType::float64:
-      read_lanes<double, T, packets, width>(static_cast<const double*>(access.data), layout, span,
-                                            to);
+      read_operand<double, T, packets, width>(access, parts, span, to);
       break;
     case DataType::float32:
-      read_lanes<float, T, packets, width>(static_cast<const float*>(access.data), layout, span,
-                                           to);
-      break;
-    case DataType::int64:
-      read_lanes<std::int64_t, T, packets, width>(static_cast<const std::int64_t*>(access.data),
-                                                  layout, span, to);
+      read_operand<float, T, packets, width>(access, parts, span, to);
       break;
     case DataType::float16:
+      read_operand<Float16, T, packets, width>(access, parts, span, to);
+      break;
     case DataType::bfloat16:
-      break;  // refused when a plan is made
+      read_operand<BFloat16, T, packets, width>(access, parts, span, to);
+      break;
+    case DataType::int64:
+      read_operand<std::int64_t, T, packets, width>(access, parts, span, to);
+      break;
   }
 }
 
-/// Writes the elements of a span to an operand of element type `dtype`.
+/// Writes the elements of a span to an operand.
 template <class T, int packets, int width>
-POSTLUDE_FUNCTION void store(const OperandAccess& access, DataType dtype, const Span& span,
+POSTLUDE_FUNCTION void store(const OperandAccess& access, std::int64_t parts, const Span& span,
                              const T* from) {
-  const LaneLayout layout(access, span);
-  switch (dtype) {
+  const LaneLayout layout(access, parts, span);
+  switch (access.dtype) {
     case DataType::float64:
       write_lanes<double, T, packets, width>(from, layout, span, static_cast<double*>(access.data));
       break;
     case DataType::float32:
       write_lanes<float, T, packets, width>(from, layout, span, static_cast<float*>(access.data));
       break;
+    case DataType::float16:
+      write_lanes<Float16, T, packets, width>(from, layout, span,
+                                              static_cast<Float16*>(access.data));
+      break;
+    case DataType::bfloat16:
+      write_lanes<BFloat16, T, packets, width>(from, layout, span,
+                                               static_cast<BFloat16*>(access.data));
+      break;
     case DataType::int64:
       write_lanes<std::int64_t, T, packets, width>(from, layout, span,
                                                    static_cast<std::int64_t*>(access.data));
       break;
-    case DataType::float16:
-    case DataType::bfloat16:
-      break;  // refused when a plan is made
   }
 }
 

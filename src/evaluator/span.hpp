@@ -15,7 +15,7 @@ namespace detail {
 /// some lines), so that accesses coalesce. On a host there is one packet, a block that amortises
 /// the decoding of instructions and fits the first-level cache with all slots.
 struct Span {
-  std::int64_t batch = 0;
+  std::int64_t batch = 0;  ///< as a stage counts: parts of batches
   std::int64_t outer = 0;
   std::int64_t inner = 0;
   std::int64_t outer_end = 0;  ///< no element has an outer index from here on

@@ -50,7 +50,8 @@ enum class Action : std::uint8_t {
   binary,   ///< accumulator = operation(source 0, source 1)
   ternary,  ///< accumulator = operation(source 0, source 1, source 2)
   store,    ///< operand `target` = source 0, accumulator unchanged
-  reduce    ///< reduction `target` takes source 0, accumulator unchanged
+  reduce,   ///< reduction `target` takes source 0, accumulator unchanged
+  random  ///< accumulator = uniform numbers of the elements that source 0 counts, seed in source 1
 };
 
 struct alignas(8) Instruction {
@@ -63,12 +64,16 @@ struct alignas(8) Instruction {
   Source sources[3];
 };
 
-/// A strided array in memory as a stage sees it; a stride of 0 broadcasts.
+/// A strided array in memory as a stage sees it; a stride of 0 broadcasts. With a divisor above 1
+/// as many neighbours along that dimension share one element.
 struct OperandAccess {
   void* data = nullptr;
   std::int64_t stride_batch = 0;
+  std::int64_t stride_part = 0;
   std::int64_t stride_outer = 0;
   std::int64_t stride_inner = 0;
+  std::int32_t outer_divisor = 1;
+  std::int32_t inner_divisor = 1;
   DataType dtype = DataType::float32;
 };
 
@@ -82,9 +87,11 @@ struct StageReduction {
 /// pointwise instructions whose values are stored or fed to reductions along one dimension.
 ///
 /// `inner` is the dimension along which y is contiguous, so that one loop order serves row-major
-/// and column-major data.
+/// and column-major data. `batch` counts parts of batches: of a batched problem's matrices, and of
+/// the windows of a reduction over windows, of which each batch has `parts`.
 struct Stage {
   std::int64_t batch = 1;
+  std::int64_t parts = 1;
   std::int64_t outer = 0;
   std::int64_t inner = 0;
   std::int32_t instruction_count = 0;

@@ -11,13 +11,25 @@ namespace detail {
 namespace {
 
 /// Strides over a stage's domain: a dimension of extent 1 broadcasts.
-void set_strides(OperandAccess& access, const Shape& shape, const MatrixStrides& strides,
-                 bool inner_is_rows) {
-  const std::int64_t row = shape.rows == 1 ? 0 : strides.row;
-  const std::int64_t column = shape.columns == 1 ? 0 : strides.column;
-  access.stride_batch = shape.batch == 1 ? 0 : strides.batch;
-  access.stride_outer = inner_is_rows ? column : row;
-  access.stride_inner = inner_is_rows ? row : column;
+void set_strides(OperandAccess& access, const PlannedStage& stage, const StageOperand& operand,
+                 const MatrixStrides& strides) {
+  const std::int64_t row = operand.shape.rows == 1 ? 0 : strides.row;
+  const std::int64_t column = operand.shape.columns == 1 ? 0 : strides.column;
+  access.stride_batch = operand.shape.batch == 1 ? 0 : strides.batch;
+  if (stage.window_count == 0) {
+    access.stride_outer = stage.inner_is_rows ? column : row;
+    access.stride_inner = stage.inner_is_rows ? row : column;
+    const auto divisor = static_cast<std::int32_t>(operand.repeat);
+    (stage.inner_is_rows ? access.outer_divisor : access.inner_divisor) = divisor;
+    return;
+  }
+  // Window by window. What has one column for each window stands still inside one.
+  const bool has_window_columns = operand.is_written || operand.repeat > 1;
+  const std::int64_t across = has_window_columns ? column : column * stage.window_step;
+  const std::int64_t inside = has_window_columns ? 0 : column;
+  access.stride_part = stage.inner_is_rows ? across : row;
+  access.stride_outer = stage.inner_is_rows ? inside : across;
+  access.stride_inner = stage.inner_is_rows ? row : inside;
 }
 
 }  // namespace
@@ -84,12 +96,16 @@ Stage bind_stage(const ExecutionPlan& plan, const PlannedStage& planned, const B
     switch (operand.role) {
       case OperandRole::gemm_result:
         access.data = memory.y;
-        access.dtype = plan.gemm.dtype;
+        access.dtype = plan.compute_dtype;
         strides = memory.y_strides;
         break;
       case OperandRole::intermediate:
         access.data = memory.workspace + operand.offset;
         access.dtype = DataType::float64;
+        strides = {operand.shape.rows * operand.shape.columns, operand.shape.columns, 1};
+        break;
+      case OperandRole::position:
+        access.data = nullptr;
         strides = {operand.shape.rows * operand.shape.columns, operand.shape.columns, 1};
         break;
       case OperandRole::operand:
@@ -103,7 +119,7 @@ Stage bind_stage(const ExecutionPlan& plan, const PlannedStage& planned, const B
         break;
       }
     }
-    set_strides(access, operand.shape, strides, planned.inner_is_rows);
+    set_strides(access, planned, operand, strides);
   }
   return stage;
 }

@@ -53,7 +53,7 @@ std::vector<std::int64_t> Plan::result_extents(std::size_t result) const {
 
 DataType Plan::result_dtype(std::size_t result) const {
   return result_value(*implementation_, result).is_index() ? DataType::int64
-                                                           : implementation_->plan().compute_dtype;
+                                                           : implementation_->plan().gemm.dtype;
 }
 
 double Plan::gemm_flops() const noexcept { return detail::gemm_flops(implementation_->plan()); }

@@ -12,6 +12,7 @@
 #include "execute/problem_shape.hpp"
 #include "gemm/engine_list.hpp"
 #include "program/lower.hpp"
+#include "sweep/runtime_kernels.hpp"
 #include "sweep/sweep.hpp"
 
 namespace postlude {
@@ -39,6 +40,39 @@ ExecutionPlan make_plan(const ExecutionSpace& space, const LinearProblem& proble
   return plan;
 }
 
+/// The stage with the dtypes that its operands will most likely have: those of the problem. Others
+/// are interpreted.
+Stage expected_stage(const ExecutionPlan& plan, const PlannedStage& planned) {
+  Tensor tensor;
+  tensor.dtype = plan.gemm.dtype;
+  const Binding binding("", tensor);
+  const std::vector<const Binding*> bindings(plan.program.operands.size(), &binding);
+  std::vector<Tensor> outputs;
+  for (const ProgramResult& result : plan.program.results) {
+    const Value& value = plan.program.values[static_cast<std::size_t>(result.value)];
+    outputs.push_back(tensor);
+    if (value.is_index()) outputs.back().dtype = DataType::int64;
+  }
+  return bind_stage(plan, planned, BoundMemory(), bindings, outputs);
+}
+
+void compile_stages(const ExecutionPlan& plan, Backend backend, StageCompilation compilation) {
+  if (compilation < StageCompilation::automatic || compilation > StageCompilation::always)
+    throw Error(Status::invalid_argument, "compilation is " +
+                                              std::to_string(static_cast<int>(compilation)) +
+                                              ": expected a StageCompilation (0 to 2)");
+  if (compilation == StageCompilation::never) return;
+  const std::string refusal = runtime_compilation_refusal(backend);
+  if (!refusal.empty()) {
+    if (compilation == StageCompilation::automatic) return;
+    throw Error(Status::unsupported, "compilation is 'always': " + refusal);
+  }
+  constexpr std::int64_t worthwhile_elements = 1 << 20;
+  for (const PlannedStage& stage : plan.stages)
+    if (compilation == StageCompilation::always || stage.domain.elements() >= worthwhile_elements)
+      compile_stage(backend, stage.sweep, expected_stage(plan, stage), plan.compute_dtype);
+}
+
 }  // namespace
 
 PlanImplementation::PlanImplementation(const ExecutionSpace& space, const LinearProblem& problem,
@@ -52,6 +86,7 @@ PlanImplementation::PlanImplementation(const ExecutionSpace& space, const Linear
       pool_(plan_.workspace_bytes) {
   problem_.x.data = nullptr;
   problem_.w.data = nullptr;
+  compile_stages(plan_, space.backend(), options.compilation);
 }
 
 void PlanImplementation::execute(const ExecutionSpace& space, const Arguments& arguments,

@@ -99,9 +99,8 @@ GemmProblem gemm_problem(Backend backend, const LinearProblem& problem) {
     throw Error(Status::invalid_argument, "the result of x and w has more than 2^62 bytes");
 
   const ComputeMode natural = x.dtype == DataType::float64 ? ComputeMode::f64 : ComputeMode::f32;
-  if (x.dtype != DataType::float32 && x.dtype != DataType::float64)
-    throw Error(Status::unsupported,
-                std::string("x has dtype ") + name_of(x.dtype) + ": expected f32 or f64");
+  if (x.dtype == DataType::int64)
+    throw Error(Status::unsupported, "x has dtype i64: expected f64, f32, f16 or bf16");
   gemm.compute = problem.compute == ComputeMode::automatic ? natural : problem.compute;
   if (problem.compute < ComputeMode::automatic || problem.compute > ComputeMode::f32)
     throw Error(Status::invalid_argument, "compute is " +

@@ -62,9 +62,8 @@ void require_shape(const Tensor& tensor, const Shape& wanted, const std::string&
 }
 
 void require_float(const Tensor& tensor, const std::string& name) {
-  if (tensor.dtype != DataType::float32 && tensor.dtype != DataType::float64)
-    throw Error(Status::unsupported,
-                name + " has dtype " + name_of(tensor.dtype) + ": expected f32 or f64");
+  if (tensor.dtype == DataType::int64)
+    throw Error(Status::unsupported, name + " has dtype i64: expected f64, f32, f16 or bf16");
 }
 
 void validate_operand(const ProgramOperand& operand, const Binding& binding, Backend backend) {

@@ -52,6 +52,25 @@ NodePointer make_reduction(Reduction reduction, NodePointer input, int dim, doub
   return node;
 }
 
+NodePointer make_window_reduction(Reduction reduction, NodePointer input, const Window& window,
+                                  SourceSpan span, const std::string& text) {
+  auto node = make_inner_node(NodeKind::reduction, {std::move(input)}, span, text);
+  node->reduction = reduction;
+  node->dim = 1;
+  node->window = window;
+  return node;
+}
+
+NodePointer make_repeat(NodePointer value, NodePointer like, SourceSpan span,
+                        const std::string& text) {
+  return make_inner_node(NodeKind::repeat, {std::move(value), std::move(like)}, span, text);
+}
+
+NodePointer make_random(NodePointer like, NodePointer seed, SourceSpan span,
+                        const std::string& text) {
+  return make_inner_node(NodeKind::random, {std::move(like), std::move(seed)}, span, text);
+}
+
 NodePointer make_constant(double value, SourceSpan span) {
   auto node = make_leaf(NodeKind::constant, span);
   node->constant = value;

@@ -2,6 +2,7 @@
 #define POSTLUDE_EXPRESSION_NODE_HPP
 
 #include <cstddef>
+#include <cstdint>
 #include <memory>
 #include <string>
 #include <vector>
@@ -14,7 +15,24 @@ namespace detail {
 /// Deepest nesting of operations. Bounds the recursion of everything that walks an expression.
 constexpr int maximum_depth = 1000;
 
-enum class NodeKind { gemm_result, operand, constant, pointwise, reduction };
+enum class NodeKind {
+  gemm_result,
+  operand,
+  constant,
+  pointwise,
+  reduction,
+  repeat,  ///< input 0 with each column repeated until it has as many columns as input 1
+  random   ///< uniform in [0, 1), of the shape of input 0, from the seed input 1
+};
+
+/// The part of dim 1 that one element of a reduction takes: all of it, one of `groups` equal parts,
+/// or `size` columns at every `step`-th.
+struct Window {
+  std::int64_t groups = 0;
+  std::int64_t size = 0;
+  std::int64_t step = 0;
+  bool is_whole() const { return groups == 0 && size == 0; }
+};
 
 /// Where a node stands in the text of its epilogue; `length` 0 when it was built by C++ operators.
 struct SourceSpan {
@@ -30,6 +48,7 @@ struct Node {
   Reduction reduction = Reduction::sum;
   int dim = 0;           ///< of a reduction: 0 or 1
   double parameter = 0;  ///< of a reduction: p of norm, correction of var and std
+  Window window;         ///< of a reduction over dim 1
   double constant = 0;
   std::string name;            ///< of an operand
   bool declares_kind = false;  ///< the operand's kind was given where it is used (C++ only)
@@ -47,6 +66,12 @@ NodePointer make_operation(Operation operation, std::vector<NodePointer> inputs,
                            const std::string& text);
 NodePointer make_reduction(Reduction reduction, NodePointer input, int dim, double parameter,
                            SourceSpan span, const std::string& text);
+NodePointer make_window_reduction(Reduction reduction, NodePointer input, const Window& window,
+                                  SourceSpan span, const std::string& text);
+NodePointer make_repeat(NodePointer value, NodePointer like, SourceSpan span,
+                        const std::string& text);
+NodePointer make_random(NodePointer like, NodePointer seed, SourceSpan span,
+                        const std::string& text);
 NodePointer make_constant(double value, SourceSpan span);
 NodePointer make_operand(const std::string& name, SourceSpan span);
 NodePointer make_gemm_result(SourceSpan span);

@@ -6,6 +6,7 @@
 #include <optional>
 #include <utility>
 
+#include "expression/composites.hpp"
 #include "expression/lexer.hpp"
 #include "expression/node.hpp"
 #include "expression/signature.hpp"
@@ -252,7 +253,8 @@ class Parser {
   NodePointer call(const Token& function) {
     const OperationSignature* pointwise = find_function(function.text);
     const ReductionSignature* reduction = find_reduction(function.text);
-    if (pointwise == nullptr && reduction == nullptr) {
+    const CompositeSignature* composite = find_composite(function.text);
+    if (pointwise == nullptr && reduction == nullptr && composite == nullptr) {
       const std::string guess = closest_name(function.text, function_names());
       fail_at(Status::unknown_name,
               "unknown function '" + std::string(function.text.substr(0, 64)) + "'" +
@@ -261,6 +263,8 @@ class Parser {
     }
     const std::vector<Argument> list = arguments();
     const SourceSpan span = span_from(function.offset);
+    if (composite != nullptr)
+      return expand(composite->composite, match(*composite, list, function, span), span, text_);
     bool has_dim = false;
     for (const Argument& argument : list) has_dim = has_dim || argument.keyword == "dim";
     if (reduction != nullptr && (has_dim || pointwise == nullptr))
@@ -269,11 +273,15 @@ class Parser {
       fail("'" + std::string(function.text) +
                "' of one value needs dim=0 or dim=1, or a second value",
            function);
-    return pointwise_call(*pointwise, list, function, span);
+    return make_operation(pointwise->operation, match(*pointwise, list, function, span), span,
+                          text_);
   }
 
-  NodePointer pointwise_call(const OperationSignature& signature, const std::vector<Argument>& list,
-                             const Token& function, SourceSpan span) const {
+  /// The arguments in the order of the parameters, with defaults filled in and null for an optional
+  /// one that was left out. `Signature` has a name, a text and parameters.
+  template <class Signature>
+  std::vector<NodePointer> match(const Signature& signature, const std::vector<Argument>& list,
+                                 const Token& function, SourceSpan span) const {
     std::vector<NodePointer> inputs(signature.parameters.size());
     for (std::size_t i = 0; i < list.size(); ++i) {
       std::size_t slot = i;
@@ -293,15 +301,15 @@ class Parser {
       inputs[slot] = list[i].value;
     }
     for (std::size_t i = 0; i < inputs.size(); ++i) {
-      if (inputs[i] != nullptr) continue;
       const Parameter& parameter = signature.parameters[i];
+      if (inputs[i] != nullptr || parameter.is_optional) continue;
       if (!parameter.has_default)
         fail("'" + signature.name + "' needs its argument '" + parameter.name + "' (" +
                  signature.text + ")",
              function);
       inputs[i] = make_constant(parameter.default_value, span);
     }
-    return make_operation(signature.operation, std::move(inputs), span, text_);
+    return inputs;
   }
 
   NodePointer reduce(const ReductionSignature& signature, const std::vector<Argument>& list,
@@ -331,10 +339,11 @@ class Parser {
     }
     if (value == nullptr) fail("'" + signature.name + "' needs a value: " + usage, function);
     if (dim == nullptr) fail("'" + signature.name + "' needs dim=0 or dim=1: " + usage, function);
-    return make_reduction(
-        signature.reduction, value, dimension(*dim),
-        parameter == nullptr ? signature.default_value : number(*parameter, signature.parameter),
-        span, text_);
+    return make_reduction(signature.reduction, value, dimension_of(*dim, text_),
+                          parameter == nullptr
+                              ? signature.default_value
+                              : constant_of(*parameter, signature.parameter, text_),
+                          span, text_);
   }
 
   [[noreturn]] void fail_keyword(const Argument& argument, const std::string& function,
@@ -343,21 +352,6 @@ class Parser {
             "'" + function + "' has no argument '" + std::string(argument.keyword.substr(0, 64)) +
                 "': expected " + usage,
             text_, argument.keyword_offset, argument.keyword.size());
-  }
-
-  double number(const Node& node, const std::string& what) const {
-    if (node.kind != NodeKind::constant)
-      fail_at(Status::syntax_error, "'" + what + "' must be a number", text_, node.span.offset,
-              node.span.length);
-    return node.constant;
-  }
-
-  int dimension(const Node& node) const {
-    const double value = number(node, "dim");
-    if (value == 0 || value == -2) return 0;
-    if (value == 1 || value == -1) return 1;
-    fail_at(Status::invalid_argument, "dim must be 0 (over the rows) or 1 (over the columns)",
-            text_, node.span.offset, node.span.length);
   }
 
   /// Counts the recursion while it is alive.

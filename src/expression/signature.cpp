@@ -24,8 +24,10 @@ std::vector<Parameter> parse_parameters(std::string_view text) {
     Parameter parameter;
     parameter.name = std::string(item.substr(0, equals));
     if (equals != std::string_view::npos) {
-      parameter.has_default = true;
-      parameter.default_value = parse_default(std::string(item.substr(equals + 1)));
+      const std::string value(item.substr(equals + 1));
+      parameter.is_optional = value == "none";
+      parameter.has_default = !parameter.is_optional;
+      if (parameter.has_default) parameter.default_value = parse_default(value);
     }
     parameters.push_back(std::move(parameter));
   }
@@ -53,6 +55,16 @@ const std::vector<ReductionSignature>& reductions() {
 #define POSTLUDE_ROW(name, parameter, fallback, formula) \
   ReductionSignature{Reduction::name, #name, parameter, fallback},
       POSTLUDE_REDUCTIONS(POSTLUDE_ROW)
+#undef POSTLUDE_ROW
+  };
+  return table;
+}
+
+const std::vector<CompositeSignature>& composites() {
+  static const std::vector<CompositeSignature> table = {
+#define POSTLUDE_ROW(name, signature, formula) \
+  CompositeSignature{Composite::name, #name, signature, parse_parameters(signature)},
+      POSTLUDE_COMPOSITES(POSTLUDE_ROW)
 #undef POSTLUDE_ROW
   };
   return table;
@@ -97,6 +109,10 @@ const ReductionSignature& signature_of(Reduction reduction) {
   return reductions()[static_cast<std::size_t>(reduction)];
 }
 
+const CompositeSignature& signature_of(Composite composite) {
+  return composites()[static_cast<std::size_t>(composite)];
+}
+
 const OperationSignature* find_function(std::string_view name) {
   for (const OperationSignature& row : operations())
     if (!row.is_operator && row.name == name) return &row;
@@ -111,9 +127,16 @@ const ReductionSignature* find_reduction(std::string_view name) {
   return nullptr;
 }
 
+const CompositeSignature* find_composite(std::string_view name) {
+  for (const CompositeSignature& row : composites())
+    if (row.name == name) return &row;
+  return nullptr;
+}
+
 bool is_reserved_name(std::string_view name) {
   return name == "y" || name == "inf" || name == "nan" || name == "return" ||
-         find_function(name) != nullptr || find_reduction(name) != nullptr;
+         find_function(name) != nullptr || find_reduction(name) != nullptr ||
+         find_composite(name) != nullptr;
 }
 
 bool is_identifier(std::string_view name) {
@@ -132,6 +155,7 @@ std::vector<std::string> function_names() {
   for (const Alias& row : aliases()) names.push_back(row.alias);
   for (const ReductionSignature& row : reductions())
     if (find_function(row.name) == nullptr) names.push_back(row.name);
+  for (const CompositeSignature& row : composites()) names.push_back(row.name);
   return names;
 }
 

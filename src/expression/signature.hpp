@@ -13,6 +13,7 @@ namespace detail {
 struct Parameter {
   std::string name;
   bool has_default = false;
+  bool is_optional = false;  ///< may be left out, without a value in its place
   double default_value = 0;
 };
 
@@ -34,12 +35,22 @@ struct ReductionSignature {
   double default_value;
 };
 
+/// What the operation table says of one composite function.
+struct CompositeSignature {
+  Composite composite;
+  std::string name;
+  std::string text;
+  std::vector<Parameter> parameters;
+};
+
 const OperationSignature& signature_of(Operation operation);
+const CompositeSignature& signature_of(Composite composite);
 const ReductionSignature& signature_of(Reduction reduction);
 
 /// Null when no function, alias included, has this name. Operators are not found.
 const OperationSignature* find_function(std::string_view name);
 const ReductionSignature* find_reduction(std::string_view name);
+const CompositeSignature* find_composite(std::string_view name);
 
 /// True for `y`, `inf`, `nan`, `return` and every function and reduction.
 bool is_reserved_name(std::string_view name);

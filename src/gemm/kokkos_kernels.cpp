@@ -9,16 +9,18 @@
 
 #include "compat/kokkos.hpp"
 #include "compat/with_instance.hpp"
+#include "evaluator/small_floats.hpp"
 #include "gemm/matrix_form.hpp"
 
 namespace postlude {
 namespace detail {
 namespace {
 
-template <class T>
-struct CopyBody {
+/// Copies a matrix to contiguous rows of the type that the GEMM computes in.
+template <class Element, class T>
+struct PackBody {
   static constexpr int span = 8;
-  const T* from;
+  const Element* from;
   T* to;
   MatrixStrides strides;
   std::int64_t columns;
@@ -26,7 +28,8 @@ struct CopyBody {
   KOKKOS_INLINE_FUNCTION void operator()(std::int64_t, std::int64_t row, std::int64_t begin,
                                          int count) const {
     for (std::int64_t column = begin; column < begin + count; ++column)
-      to[row * columns + column] = from[row * strides.row + column * strides.column];
+      to[row * columns + column] =
+          Convert<T, Element>::from(from[row * strides.row + column * strides.column]);
   }
 };
 
@@ -93,16 +96,35 @@ void multiply(const Space& space, std::int64_t rows, std::int64_t columns, std::
   }
 }
 
+/// The type that the GEMM of a problem computes in, and that y has.
+DataType gemm_dtype(const GemmProblem& problem) {
+  return problem.dtype == DataType::float64 ? DataType::float64 : DataType::float32;
+}
+
+bool must_pack(const GemmProblem& problem, std::int64_t rows, const MatrixStrides& strides) {
+  return problem.dtype != gemm_dtype(problem) ||
+         blas_form(rows, problem.k, strides).form == MatrixForm::neither;
+}
+
+/// Rows of w that are packed at a time: enough to keep a BLAS busy, so few that a copy of w is
+/// never held whole.
+std::int64_t packed_rows_of_w(const GemmProblem& problem) {
+  const bool is_device = problem.backend != Backend::serial && problem.backend != Backend::openmp &&
+                         problem.backend != Backend::threads;
+  const std::int64_t most_bytes = std::int64_t(is_device ? 512 : 48) << 20;
+  const std::int64_t row_bytes = std::max<std::int64_t>(problem.k, 1) *
+                                 static_cast<std::int64_t>(size_of(gemm_dtype(problem)));
+  return std::min(problem.n, std::max<std::int64_t>(most_bytes / row_bytes, 1));
+}
+
 std::int64_t packed_elements(const GemmProblem& problem) {
   std::int64_t elements = 0;
-  if (blas_form(problem.m, problem.k, problem.x).form == MatrixForm::neither)
-    elements += problem.m * problem.k;
-  if (blas_form(problem.n, problem.k, problem.w).form == MatrixForm::neither)
-    elements += problem.n * problem.k;
+  if (must_pack(problem, problem.m, problem.x)) elements += problem.m * problem.k;
+  if (must_pack(problem, problem.n, problem.w)) elements += packed_rows_of_w(problem) * problem.k;
   return elements;
 }
 
-template <class Space, class T>
+template <class Space, class Element, class T>
 class Run {
  public:
   Run(const Space& space, const GemmProblem& problem, const GemmArguments& arguments)
@@ -115,44 +137,63 @@ class Run {
   }
 
  private:
+  /// A matrix that a BLAS can take.
+  struct Ready {
+    const T* data;
+    BlasMatrix form;
+  };
+
   void zero() const {
     traverse(space_, "postlude::gemm::zero", problem_.batch, problem_.m, problem_.n,
              ZeroBody<T>{static_cast<T*>(arguments_.y), problem_.y});
   }
 
-  /// `matrix` as a row-major matrix is, in memory, its transpose as a column-major one.
-  Factor<T> factor(const T* matrix, std::int64_t rows, const MatrixStrides& strides,
-                   bool wanted_transposed, T*& workspace) const {
-    BlasMatrix blas = blas_form(rows, problem_.k, strides);
-    if (blas.form == MatrixForm::neither) {
-      traverse(space_, "postlude::gemm::pack", 1, rows, problem_.k,
-               CopyBody<T>{matrix, workspace, strides, problem_.k});
-      matrix = workspace;
-      workspace += rows * problem_.k;
-      blas = {MatrixForm::row_major, problem_.k};
-    }
-    const bool is_transposed = blas.form == MatrixForm::row_major;
-    return {matrix, blas.leading_dimension, is_transposed != wanted_transposed};
+  Ready pack(const Element* matrix, std::int64_t rows, const MatrixStrides& strides, T* to) const {
+    traverse(space_, "postlude::gemm::pack", 1, rows, problem_.k,
+             PackBody<Element, T>{matrix, to, strides, problem_.k});
+    return {to, {MatrixForm::row_major, problem_.k}};
+  }
+
+  /// In memory a row-major matrix is its transpose as a column-major one.
+  static Factor<T> factor(const Ready& matrix, bool wanted_transposed) {
+    const bool is_transposed = matrix.form.form == MatrixForm::row_major;
+    return {matrix.data, matrix.form.leading_dimension, is_transposed != wanted_transposed};
   }
 
   void multiply_one(std::int64_t batch) const {
     T* workspace = static_cast<T*>(arguments_.workspace);
-    const T* x = static_cast<const T*>(arguments_.x) + batch * problem_.x.batch;
-    const T* w = static_cast<const T*>(arguments_.w) + batch * problem_.w.batch;
+    const Element* x = static_cast<const Element*>(arguments_.x) + batch * problem_.x.batch;
+    const Element* w = static_cast<const Element*>(arguments_.w) + batch * problem_.w.batch;
     T* y = static_cast<T*>(arguments_.y) + batch * problem_.y.batch;
-    const BlasMatrix result = blas_form(problem_.m, problem_.n, problem_.y);
-    if (result.form == MatrixForm::row_major) {
-      // Column-major, the memory of y is y^T = w x^T.
-      const Factor<T> a = factor(w, problem_.n, problem_.w, false, workspace);
-      const Factor<T> b = factor(x, problem_.m, problem_.x, true, workspace);
-      multiply<Space, T>(space_, problem_.n, problem_.m, problem_.k, a, b, y,
-                         result.leading_dimension);
-    } else {
-      const Factor<T> a = factor(x, problem_.m, problem_.x, false, workspace);
-      const Factor<T> b = factor(w, problem_.n, problem_.w, true, workspace);
-      multiply<Space, T>(space_, problem_.m, problem_.n, problem_.k, a, b, y,
-                         result.leading_dimension);
+    Ready ready_x{reinterpret_cast<const T*>(x), blas_form(problem_.m, problem_.k, problem_.x)};
+    if (must_pack(problem_, problem_.m, problem_.x)) {
+      ready_x = pack(x, problem_.m, problem_.x, workspace);
+      workspace += problem_.m * problem_.k;
     }
+    if (!must_pack(problem_, problem_.n, problem_.w)) {
+      multiply_panel(ready_x,
+                     {reinterpret_cast<const T*>(w), blas_form(problem_.n, problem_.k, problem_.w)},
+                     problem_.n, y);
+      return;
+    }
+    const std::int64_t panel = packed_rows_of_w(problem_);
+    for (std::int64_t begin = 0; begin < problem_.n; begin += panel) {
+      const std::int64_t rows = std::min(panel, problem_.n - begin);
+      const Ready ready_w = pack(w + begin * problem_.w.row, rows, problem_.w, workspace);
+      multiply_panel(ready_x, ready_w, rows, y + begin * problem_.y.column);
+    }
+  }
+
+  /// `columns` columns of y, which begin at `y`, from as many rows of w.
+  void multiply_panel(const Ready& x, const Ready& w, std::int64_t columns, T* y) const {
+    const BlasMatrix result = blas_form(problem_.m, problem_.n, problem_.y);
+    if (result.form == MatrixForm::row_major)
+      // Column-major, the memory of y is y^T = w x^T.
+      multiply<Space, T>(space_, columns, problem_.m, problem_.k, factor(w, false), factor(x, true),
+                         y, result.leading_dimension);
+    else
+      multiply<Space, T>(space_, problem_.m, columns, problem_.k, factor(x, false), factor(w, true),
+                         y, result.leading_dimension);
   }
 
   const Space& space_;
@@ -167,8 +208,8 @@ class KokkosKernelsEngine : public Engine {
   EngineCandidate consider(const GemmProblem& problem) const override {
     EngineCandidate candidate;
     candidate.name = name();
-    if (problem.dtype != DataType::float32 && problem.dtype != DataType::float64) {
-      candidate.reason = std::string("takes f32 and f64, not ") + name_of(problem.dtype);
+    if (problem.dtype == DataType::int64) {
+      candidate.reason = "takes f64, f32, f16 and bf16, not i64";
       return candidate;
     }
     const BlasMatrix x = blas_form(problem.m, problem.k, problem.x);
@@ -182,8 +223,10 @@ class KokkosKernelsEngine : public Engine {
     }
     candidate.accepts = true;
     candidate.workspace_bytes =
-        static_cast<std::size_t>(packed_elements(problem)) * size_of(problem.dtype);
+        static_cast<std::size_t>(packed_elements(problem)) * size_of(gemm_dtype(problem));
     candidate.reason = "KokkosBlas::gemm";
+    if (problem.dtype != gemm_dtype(problem))
+      candidate.reason += std::string("; converts x and w to ") + name_of(gemm_dtype(problem));
     if (x.form == MatrixForm::neither) candidate.reason += "; packs x, which has no unit stride";
     if (w.form == MatrixForm::neither) candidate.reason += "; packs w, which has no unit stride";
     return candidate;
@@ -194,10 +237,22 @@ class KokkosKernelsEngine : public Engine {
     if (problem.batch == 0 || problem.m == 0 || problem.n == 0) return;
     with_instance(space, [&](const auto& instance) {
       using Space = std::decay_t<decltype(instance)>;
-      if (problem.dtype == DataType::float64)
-        Run<Space, double>(instance, problem, arguments).run();
-      else
-        Run<Space, float>(instance, problem, arguments).run();
+      switch (problem.dtype) {
+        case DataType::float64:
+          Run<Space, double, double>(instance, problem, arguments).run();
+          break;
+        case DataType::float32:
+          Run<Space, float, float>(instance, problem, arguments).run();
+          break;
+        case DataType::float16:
+          Run<Space, Float16, float>(instance, problem, arguments).run();
+          break;
+        case DataType::bfloat16:
+          Run<Space, BFloat16, float>(instance, problem, arguments).run();
+          break;
+        case DataType::int64:
+          break;  // refused by consider()
+      }
     });
   }
 };

@@ -44,12 +44,23 @@ std::string operand_name(const ExecutionPlan& plan, const StageOperand& operand)
       return "intermediate@" + std::to_string(operand.offset);
     case OperandRole::result:
       return plan.program.results[operand.index].name;
+    case OperandRole::position:
+      return "element indices";
   }
   return "?";
 }
 
 std::size_t element_bytes(const ExecutionPlan& plan, const StageOperand& operand) {
-  return operand.role == OperandRole::intermediate ? sizeof(double) : size_of(plan.compute_dtype);
+  switch (operand.role) {
+    case OperandRole::gemm_result:
+      return size_of(plan.compute_dtype);
+    case OperandRole::intermediate:
+      return sizeof(double);
+    case OperandRole::position:
+      return 0;
+    default:
+      return size_of(plan.gemm.dtype);
+  }
 }
 
 std::string stage_text(const ExecutionPlan& plan, std::size_t index) {
@@ -67,6 +78,9 @@ std::string stage_text(const ExecutionPlan& plan, std::size_t index) {
                      " over " + to_string(stage.domain) + ", " +
                      std::to_string(stage.operation_count) +
                      (stage.operation_count == 1 ? " operation" : " operations") + " an element";
+  if (stage.window_count > 0)
+    text += " in " + std::to_string(stage.window_count) + " windows of " +
+            std::to_string(stage.window_size) + " columns";
   for (int i = 0; i < stage.stage.reduction_count; ++i)
     text += (i == 0 ? "; reduces with " : ", ") + signature_of(stage.stage.reductions[i].kind).name;
   text += "\n           reads " + (reads.empty() ? "nothing" : reads) + "; writes " + writes +

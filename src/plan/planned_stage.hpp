@@ -23,7 +23,8 @@ enum class OperandRole {
   gemm_result,   ///< y
   operand,       ///< operand `index` of the program
   intermediate,  ///< a reduced value kept in the workspace at `offset`
-  result         ///< result `index` of the program
+  result,        ///< result `index` of the program
+  position       ///< no memory: the index of an element, for random numbers
 };
 
 struct StageOperand {
@@ -32,6 +33,7 @@ struct StageOperand {
   std::size_t offset = 0;  ///< bytes from the start of the workspace, for an intermediate
   Shape shape;
   bool is_written = false;
+  std::int64_t repeat = 1;  ///< columns of the domain that share one column of the operand
 };
 
 /// A scalar of a stage that is bound at execution.
@@ -45,6 +47,10 @@ struct PlannedStage {
   SweepKind sweep = SweepKind::pointwise;
   bool inner_is_rows = false;  ///< the inner dimension is dim 0 (column-major) instead of dim 1
   Shape domain;
+  /// Of a reduction over parts of dim 1: the domain is visited window by window.
+  std::int64_t window_count = 0;
+  std::int64_t window_size = 0;
+  std::int64_t window_step = 0;
   Stage stage;
   std::vector<StageOperand> operands;
   std::vector<StageScalar> scalars;

@@ -23,6 +23,8 @@ struct Group {
   int level = 0;
   Shape domain;
   int dim = -1;  ///< of its reductions, -1 without any
+  std::int64_t window_size = 0;
+  std::int64_t window_step = 0;
   std::vector<StageTarget> targets;
 
   int reduction_count() const {
@@ -37,13 +39,15 @@ class Planner {
   Planner(Program program, const GemmProblem& gemm, ResultLayout layout) {
     plan_.program = std::move(program);
     plan_.gemm = gemm;
-    plan_.compute_dtype = gemm.dtype;
+    plan_.compute_dtype = gemm.dtype == DataType::float64 ? DataType::float64 : DataType::float32;
     plan_.layout = layout;
   }
 
   ExecutionPlan make() {
+    find_materialized();
     find_levels();
     collect_reductions();
+    collect_materialized();
     collect_results();
     std::stable_sort(groups_.begin(), groups_.end(),
                      [](const Group& a, const Group& b) { return a.level < b.level; });
@@ -58,16 +62,41 @@ class Planner {
     return plan_.program.values[static_cast<std::size_t>(index)];
   }
 
-  /// A value's level is the number of reductions on the longest way to it.
-  void find_levels() {
+  /// Whether the columns of a repeated value run through `index` with another factor than
+  /// `window`, so that one stage cannot visit both.
+  bool has_other_repeat(int index, std::int64_t window) const {
+    const Value& each = value(index);
+    if (each.kind == NodeKind::repeat && each.factor != window) return true;
+    if (each.kind != NodeKind::pointwise && each.kind != NodeKind::repeat) return false;
+    return std::any_of(each.inputs.begin(), each.inputs.end(),
+                       [&](int input) { return has_other_repeat(input, window); });
+  }
+
+  /// Values that a stage writes to the workspace for a later one, although it could compute them
+  /// again: what is reduced by windows and read through repeats that do not fit the windows.
+  void find_materialized() {
+    materialized_.assign(plan_.program.values.size(), false);
     for (const Value& each : plan_.program.values) {
-      int level = 0;
-      for (const int input : each.inputs)
-        level = std::max(level, levels_[static_cast<std::size_t>(input)]);
-      levels_.push_back(level + (each.kind == NodeKind::reduction ? 1 : 0));
+      if (each.kind != NodeKind::reduction || each.window_size == 0) continue;
+      const std::int64_t fitting = each.window_size == each.window_step ? each.window_size : 0;
+      if (has_other_repeat(each.inputs[0], fitting))
+        materialized_[static_cast<std::size_t>(each.inputs[0])] = true;
     }
   }
 
+  /// A value's level is the number of stages on the longest way to it that end in the workspace.
+  void find_levels() {
+    for (std::size_t i = 0; i < plan_.program.values.size(); ++i) {
+      const Value& each = plan_.program.values[i];
+      int level = 0;
+      for (const int input : each.inputs)
+        level = std::max(level, levels_[static_cast<std::size_t>(input)]);
+      made_at_.push_back(level);
+      levels_.push_back(level + (each.kind == NodeKind::reduction || materialized_[i] ? 1 : 0));
+    }
+  }
+
+  /// Level from which on a value can be used.
   int level(int index) const { return levels_[static_cast<std::size_t>(index)]; }
 
   /// Values that some result needs; lowering makes no others, rewrites may leave them behind.
@@ -113,12 +142,15 @@ class Planner {
     return static_cast<std::size_t>(shape.elements()) * size_of(dtype);
   }
 
-  Group& group_for(int at_level, const Shape& domain, int dim) {
+  Group& group_for(const Group& wanted) {
     for (Group& group : groups_) {
-      if (group.level != at_level || group.domain != domain || group.dim != dim) continue;
-      if (dim < 0 || group.reduction_count() < most_reductions(domain, dim)) return group;
+      if (group.level != wanted.level || group.domain != wanted.domain || group.dim != wanted.dim ||
+          group.window_size != wanted.window_size || group.window_step != wanted.window_step)
+        continue;
+      if (wanted.dim < 0 || group.reduction_count() < most_reductions(wanted.domain, wanted.dim))
+        return group;
     }
-    groups_.push_back({at_level, domain, dim, {}});
+    groups_.push_back(wanted);
     return groups_.back();
   }
 
@@ -145,15 +177,14 @@ class Planner {
       const bool writes_results = value(index).is_index() || (results.size() == 1 && !is_used);
       if (writes_results) {
         for (const std::size_t result : results) {
-          add_reduction(index, {OperandRole::result, result, 0, value(index).shape, true});
+          add_reduction(index, {OperandRole::result, result, 0, value(index).shape, true, 1});
           written_by_reduction_.push_back(result);
         }
       }
       if (is_used || !writes_results) {
         // float64 holds every result of every reduction, indices included.
         const std::size_t offset = reserve(bytes_of(value(index).shape, DataType::float64));
-        intermediates_[index] = offset;
-        add_reduction(index, {OperandRole::intermediate, 0, offset, value(index).shape, true});
+        add_reduction(index, {OperandRole::intermediate, 0, offset, value(index).shape, true, 1});
       }
     }
   }
@@ -164,8 +195,27 @@ class Planner {
     target.is_reduction = true;
     target.reduction = index;
     target.output = output;
-    group_for(level(target.value), value(target.value).shape, value(index).dim)
+    const Value& reduction = value(index);
+    group_for({level(target.value),
+               value(target.value).shape,
+               reduction.dim,
+               reduction.window_size,
+               reduction.window_step,
+               {}})
         .targets.push_back(target);
+  }
+
+  void collect_materialized() {
+    const std::vector<bool> needed = find_needed();
+    for (std::size_t i = 0; i < needed.size(); ++i) {
+      if (!needed[i] || !materialized_[i]) continue;
+      const int index = static_cast<int>(i);
+      const std::size_t offset = reserve(bytes_of(value(index).shape, DataType::float64));
+      StageTarget target;
+      target.value = index;
+      target.output = {OperandRole::intermediate, 0, offset, value(index).shape, true, 1};
+      store_group(made_at_[i], value(index).shape).targets.push_back(target);
+    }
   }
 
   void collect_results() {
@@ -186,15 +236,17 @@ class Planner {
   /// A store joins a sweep that visits the same elements anyway.
   Group& store_group(int at_level, const Shape& domain) {
     for (Group& group : groups_)
-      if (group.level == at_level && group.domain == domain) return group;
-    return group_for(at_level, domain, -1);
+      if (group.level == at_level && group.domain == domain && group.window_size == 0) return group;
+    return group_for({at_level, domain, -1, 0, 0, {}});
   }
 
   bool reads_y(int index, std::vector<signed char>& known) const {
     signed char& answer = known[static_cast<std::size_t>(index)];
     if (answer >= 0) return answer != 0;
     answer = value(index).kind == NodeKind::gemm_result ? 1 : 0;
-    if (value(index).kind == NodeKind::pointwise)
+    const bool is_computed =
+        value(index).kind == NodeKind::pointwise || value(index).kind == NodeKind::repeat;
+    if (is_computed && !materialized_[static_cast<std::size_t>(index)])
       for (const int input : value(index).inputs)
         if (reads_y(input, known)) answer = 1;
     return answer != 0;
@@ -202,8 +254,14 @@ class Planner {
 
   bool reads_y(const Group& group) const {
     std::vector<signed char> known(plan_.program.values.size(), -1);
-    for (const StageTarget& target : group.targets)
-      if (reads_y(target.value, known)) return true;
+    for (const StageTarget& target : group.targets) {
+      // The stage that materializes a value reads what the value is made of.
+      const bool makes_it = !target.is_reduction && target.output.role == OperandRole::intermediate;
+      if (!makes_it && reads_y(target.value, known)) return true;
+      if (makes_it)
+        for (const int input : value(target.value).inputs)
+          if (reads_y(input, known)) return true;
+    }
     return false;
   }
 
@@ -218,7 +276,9 @@ class Planner {
     Group* last_reader = nullptr;
     for (Group& group : groups_)
       if (reads_y(group)) last_reader = &group;
-    if (last_reader != nullptr && plan_.layout != ResultLayout::any) {
+    // y is in the type of the arithmetic, which a result of 16-bit floats cannot hold.
+    const bool fits_result = plan_.layout != ResultLayout::any && gemm.dtype == plan_.compute_dtype;
+    if (last_reader != nullptr && fits_result) {
       auto& targets = last_reader->targets;
       for (std::size_t i = 0; i < targets.size(); ++i) {
         if (targets[i].is_reduction || targets[i].output.shape != plan_.program.y ||
@@ -233,7 +293,7 @@ class Planner {
       }
     }
     plan_.y_place = GemmResultPlace::workspace;
-    plan_.y_offset = reserve(bytes_of(plan_.program.y, gemm.dtype));
+    plan_.y_offset = reserve(bytes_of(plan_.program.y, plan_.compute_dtype));
   }
 
   /// The result that is y itself, in place, is complete without a stage.
@@ -253,8 +313,17 @@ class Planner {
       if (group.dim >= 0)
         sweep = reduces_inner(group.domain, group.dim) ? SweepKind::inner_reduction
                                                        : SweepKind::outer_reduction;
-      plan_.stages.push_back(build_stage(plan_.program, group.domain, inner_is_rows(group.domain),
-                                         sweep, targets, intermediates_));
+      StageDomain domain{group.domain, inner_is_rows(group.domain), 0, group.window_size,
+                         group.window_step};
+      if (group.window_size > 0)
+        domain.window_count =
+            windowed_shape(group.domain, group.window_size, group.window_step).columns;
+      plan_.stages.push_back(build_stage(plan_.program, domain, sweep, targets, intermediates_));
+      // From the next stage on these can be read.
+      for (const StageTarget& target : targets)
+        if (target.output.role == OperandRole::intermediate)
+          intermediates_[target.is_reduction ? target.reduction : target.value] =
+              target.output.offset;
     }
   }
 
@@ -274,6 +343,8 @@ class Planner {
   }
 
   ExecutionPlan plan_;
+  std::vector<bool> materialized_;
+  std::vector<int> made_at_;
   std::vector<int> levels_;
   std::vector<Group> groups_;
   std::vector<std::size_t> written_by_reduction_;
@@ -321,7 +392,7 @@ double gemm_flops(const ExecutionPlan& plan) {
 
 double minimum_bytes(const ExecutionPlan& plan) {
   const GemmProblem& gemm = plan.gemm;
-  const auto element = static_cast<double>(size_of(plan.compute_dtype));
+  const auto element = static_cast<double>(size_of(gemm.dtype));
   double elements = 0;
   if (plan.y_place != GemmResultPlace::nowhere) {
     elements +=

@@ -19,9 +19,22 @@ namespace {
                                        std::to_string(available) + " are possible");
 }
 
-/// One step of the stage before slots are assigned: computes `value`, or gives it to `target`.
-struct Step {
+/// A value as one stage sees it: with `repeat` above 1, as many neighbouring columns of the domain
+/// share one column of the value.
+struct Item {
   int value = -1;
+  std::int64_t repeat = 1;
+  bool operator<(const Item& other) const {
+    return value != other.value ? value < other.value : repeat < other.repeat;
+  }
+  bool operator==(const Item& other) const {
+    return value == other.value && repeat == other.repeat;
+  }
+};
+
+/// One step of the stage before slots are assigned: computes `item`, or gives it to `target`.
+struct Step {
+  Item item;
   int target = -1;
   bool changes_accumulator() const { return target < 0; }
 };
@@ -42,67 +55,86 @@ class StageBuilder {
  private:
   const Value& value(int index) const { return program_.values[static_cast<std::size_t>(index)]; }
 
-  /// Read from memory or from the scalars, not computed by this stage.
-  bool is_leaf(int index) const { return value(index).kind != NodeKind::pointwise; }
-
-  /// y is loaded once even when it is used often: its storage may be overwritten by a result.
-  bool is_step(int index) const {
-    return !is_leaf(index) || (value(index).kind == NodeKind::gemm_result && uses_of_y_ > 1);
+  /// Looks through repeats, which are no operation but a way to read.
+  Item resolve(Item item) const {
+    while (value(item.value).kind == NodeKind::repeat && intermediates_.count(item.value) == 0)
+      item = {value(item.value).inputs[0], item.repeat * value(item.value).factor};
+    if (value(item.value).shape.columns == 1) item.repeat = 1;
+    return item;
   }
 
-  void count_uses_of_y(int index, std::set<int>& seen) {
-    if (value(index).kind == NodeKind::gemm_result) ++uses_of_y_;
-    if (is_leaf(index) || !seen.insert(index).second) return;
-    for (const int input : value(index).inputs) count_uses_of_y(input, seen);
+  std::vector<Item> inputs_of(const Item& item) const {
+    std::vector<Item> inputs;
+    for (const int input : value(item.value).inputs)
+      inputs.push_back(resolve({input, item.repeat}));
+    return inputs;
+  }
+
+  /// Read from memory or from the scalars, not computed by this stage.
+  bool is_leaf(const Item& item) const {
+    const NodeKind kind = value(item.value).kind;
+    return (kind != NodeKind::pointwise && kind != NodeKind::random) ||
+           intermediates_.count(item.value) != 0;
+  }
+
+  /// y is loaded once even when it is used often: its storage may be overwritten by a result.
+  bool is_step(const Item& item) const {
+    return !is_leaf(item) || (value(item.value).kind == NodeKind::gemm_result && uses_of_y_ > 1);
+  }
+
+  void count_uses_of_y(const Item& item, std::set<Item>& seen) {
+    if (value(item.value).kind == NodeKind::gemm_result) ++uses_of_y_;
+    if (is_leaf(item) || !seen.insert(item).second) return;
+    for (const Item& input : inputs_of(item)) count_uses_of_y(input, seen);
   }
 
   /// Registers that evaluating a value takes when nothing is shared (Sethi and Ullman, 1970).
-  int pressure(int index) {
-    if (is_leaf(index)) return 0;
-    const auto known = pressure_.find(index);
+  int pressure(const Item& item) {
+    if (is_leaf(item)) return 0;
+    const auto known = pressure_.find(item);
     if (known != pressure_.end()) return known->second;
     std::vector<int> needs;
-    for (const int input : value(index).inputs) needs.push_back(pressure(input));
+    for (const Item& input : inputs_of(item)) needs.push_back(pressure(input));
     std::sort(needs.rbegin(), needs.rend());
     int result = 1;
     for (std::size_t i = 0; i < needs.size(); ++i)
       result = std::max(result, needs[i] + static_cast<int>(i));
-    return pressure_[index] = result;
+    return pressure_[item] = result;
   }
 
-  void visit(int index) {
-    if (!is_step(index) || position_of_.count(index) != 0) return;
-    if (!is_leaf(index)) {
-      std::vector<int> inputs = value(index).inputs;
+  void visit(const Item& item) {
+    if (!is_step(item) || !visited_.insert(item).second) return;
+    if (!is_leaf(item)) {
+      std::vector<Item> inputs = inputs_of(item);
       std::stable_sort(inputs.begin(), inputs.end(),
-                       [this](int a, int b) { return pressure(a) > pressure(b); });
-      for (const int input : inputs) visit(input);
+                       [this](const Item& a, const Item& b) { return pressure(a) > pressure(b); });
+      for (const Item& input : inputs) visit(input);
     }
-    position_of_[index] = steps_.size();
-    steps_.push_back({index, -1});
+    steps_.push_back({item, -1});
   }
 
   void schedule() {
-    std::set<int> seen;
-    for (const StageTarget& target : targets_) count_uses_of_y(target.value, seen);
+    std::set<Item> seen;
+    for (const StageTarget& target : targets_) count_uses_of_y(resolve({target.value, 1}), seen);
     for (std::size_t i = 0; i < targets_.size(); ++i) {
-      visit(targets_[i].value);
-      steps_.push_back({targets_[i].value, static_cast<int>(i)});
+      const Item item = resolve({targets_[i].value, 1});
+      visit(item);
+      steps_.push_back({item, static_cast<int>(i)});
     }
     if (steps_.size() > static_cast<std::size_t>(maximum_instructions))
       too_large("instructions", steps_.size(), maximum_instructions);
   }
 
-  std::vector<int> inputs_of(const Step& step) const {
-    if (step.target >= 0) return {step.value};
-    return is_leaf(step.value) ? std::vector<int>() : value(step.value).inputs;
+  std::vector<Item> used_by(const Step& step) const {
+    if (step.target >= 0) return {step.item};
+    return is_leaf(step.item) ? std::vector<Item>() : inputs_of(step.item);
   }
 
   /// A value needs a slot when a later step changes the accumulator before the value's last use.
   void assign_slots() {
-    std::map<int, std::size_t> last_use;
+    std::map<Item, std::size_t> last_use;
     for (std::size_t i = 0; i < steps_.size(); ++i)
-      for (const int input : inputs_of(steps_[i])) last_use[input] = i;
+      for (const Item& input : used_by(steps_[i])) last_use[input] = i;
 
     std::vector<std::size_t> next_change(steps_.size() + 1, steps_.size());
     for (std::size_t i = steps_.size(); i-- > 0;)
@@ -111,12 +143,12 @@ class StageBuilder {
     std::set<int> free_slots;
     for (int slot = 0; slot < maximum_slots; ++slot) free_slots.insert(slot);
     for (std::size_t i = 0; i < steps_.size(); ++i) {
-      for (const int input : inputs_of(steps_[i])) {
+      for (const Item& input : used_by(steps_[i])) {
         const auto slot = slot_of_.find(input);
         if (slot != slot_of_.end() && last_use[input] == i) free_slots.insert(slot->second);
       }
       if (!steps_[i].changes_accumulator()) continue;
-      const int computed = steps_[i].value;
+      const Item& computed = steps_[i].item;
       if (last_use[computed] <= next_change[i + 1]) continue;
       if (free_slots.empty())
         too_large("values that live at once", static_cast<std::size_t>(maximum_slots) + 1,
@@ -127,12 +159,12 @@ class StageBuilder {
   }
 
   void emit() {
-    int in_accumulator = -1;
+    Item in_accumulator;
     for (const Step& step : steps_) {
       Instruction instruction;
       if (step.target >= 0) {
         const StageTarget& target = targets_[static_cast<std::size_t>(step.target)];
-        instruction.sources[0] = source_of(step.value, in_accumulator);
+        instruction.sources[0] = source_of(step.item, in_accumulator);
         const std::size_t output = add_operand(target.output);
         if (target.is_reduction) {
           instruction.action = Action::reduce;
@@ -142,54 +174,62 @@ class StageBuilder {
           instruction.target = static_cast<std::uint8_t>(output);
         }
       } else {
-        if (is_leaf(step.value)) {
+        if (is_leaf(step.item)) {
           instruction.action = Action::load;
-          instruction.sources[0] = leaf_source(step.value);
+          instruction.sources[0] = leaf_source(step.item);
         } else {
-          compute(value(step.value), in_accumulator, instruction);
+          compute(step.item, in_accumulator, instruction);
         }
-        in_accumulator = step.value;
-        const auto slot = slot_of_.find(step.value);
+        in_accumulator = step.item;
+        const auto slot = slot_of_.find(step.item);
         if (slot != slot_of_.end()) instruction.slot = static_cast<std::uint8_t>(slot->second);
       }
       planned_.stage.instructions[planned_.stage.instruction_count++] = instruction;
     }
   }
 
-  void compute(const Value& computed, int in_accumulator, Instruction& instruction) {
+  void compute(const Item& item, const Item& in_accumulator, Instruction& instruction) {
     static constexpr Action actions[] = {Action::unary, Action::binary, Action::ternary};
-    instruction.action = actions[computed.inputs.size() - 1];
-    instruction.operation = computed.operation;
-    for (std::size_t i = 0; i < computed.inputs.size(); ++i)
-      instruction.sources[i] = source_of(computed.inputs[i], in_accumulator);
+    const std::vector<Item> inputs = inputs_of(item);
+    if (value(item.value).kind == NodeKind::random) {
+      instruction.action = Action::random;
+      instruction.sources[0] = operand_source(
+          {OperandRole::position, 0, 0, value(item.value).shape, false, item.repeat});
+      instruction.sources[1] = leaf_source(inputs[0]);
+      return;
+    }
+    instruction.action = actions[inputs.size() - 1];
+    instruction.operation = value(item.value).operation;
+    for (std::size_t i = 0; i < inputs.size(); ++i)
+      instruction.sources[i] = source_of(inputs[i], in_accumulator);
   }
 
-  Source source_of(int index, int in_accumulator) {
-    if (index == in_accumulator) return {SourceKind::accumulator, 0};
-    if (!is_step(index)) return leaf_source(index);
-    return {SourceKind::slot, static_cast<std::size_t>(slot_of_.at(index))};
+  Source source_of(const Item& item, const Item& in_accumulator) {
+    if (item == in_accumulator) return {SourceKind::accumulator, 0};
+    if (!is_step(item)) return leaf_source(item);
+    return {SourceKind::slot, static_cast<std::size_t>(slot_of_.at(item))};
   }
 
-  Source leaf_source(int index) {
-    const Value& leaf = value(index);
+  Source leaf_source(const Item& item) {
+    const Value& leaf = value(item.value);
+    const auto intermediate = intermediates_.find(item.value);
+    if (intermediate != intermediates_.end())
+      return operand_source(
+          {OperandRole::intermediate, 0, intermediate->second, leaf.shape, false, item.repeat});
     switch (leaf.kind) {
       case NodeKind::constant:
         return scalar_source(leaf.constant);
       case NodeKind::gemm_result:
-        return operand_source({OperandRole::gemm_result, 0, 0, leaf.shape, false});
+        return operand_source({OperandRole::gemm_result, 0, 0, leaf.shape, false, item.repeat});
       case NodeKind::operand: {
         const auto operand = static_cast<std::size_t>(leaf.operand);
         if (program_.operands[operand].kind == OperandKind::scalar)
           return bound_scalar_source(operand);
-        return operand_source({OperandRole::operand, operand, 0, leaf.shape, false});
+        return operand_source({OperandRole::operand, operand, 0, leaf.shape, false, item.repeat});
       }
-      case NodeKind::reduction:
-        return operand_source(
-            {OperandRole::intermediate, 0, intermediates_.at(index), leaf.shape, false});
-      case NodeKind::pointwise:
-        break;
+      default:
+        throw Error(Status::internal_error, "a stage needs a value that no earlier stage computed");
     }
-    throw Error(Status::internal_error, "a computed value is no leaf of a stage");
   }
 
   std::uint8_t add_scalar(double scalar) {
@@ -227,7 +267,8 @@ class StageBuilder {
     for (std::size_t i = 0; i < planned_.operands.size(); ++i) {
       const StageOperand& known = planned_.operands[i];
       if (!known.is_written && known.role == operand.role && known.index == operand.index &&
-          known.offset == operand.offset)
+          known.offset == operand.offset && known.repeat == operand.repeat &&
+          known.shape == operand.shape)
         return {SourceKind::operand, i};
     }
     const std::size_t index = add_operand(operand);
@@ -247,7 +288,7 @@ class StageBuilder {
   void fill_totals() {
     planned_.operation_count = 0;
     for (const Step& step : steps_)
-      if (step.target < 0 && !is_leaf(step.value)) ++planned_.operation_count;
+      if (step.target < 0 && !is_leaf(step.item)) ++planned_.operation_count;
   }
 
   const Program& program_;
@@ -257,24 +298,37 @@ class StageBuilder {
   int uses_of_y_ = 0;
   int scalar_count_ = 0;
   std::vector<Step> steps_;
-  std::map<int, std::size_t> position_of_;
-  std::map<int, int> pressure_;
-  std::map<int, int> slot_of_;
+  std::set<Item> visited_;
+  std::map<Item, int> pressure_;
+  std::map<Item, int> slot_of_;
   std::map<std::uint64_t, std::uint8_t> constants_;
 };
 
 }  // namespace
 
-PlannedStage build_stage(const Program& program, const Shape& domain, bool inner_is_rows,
-                         SweepKind sweep, const std::vector<StageTarget>& targets,
+PlannedStage build_stage(const Program& program, const StageDomain& domain, SweepKind sweep,
+                         const std::vector<StageTarget>& targets,
                          const Intermediates& intermediates) {
+  const Shape& shape = domain.shape;
   PlannedStage planned;
   planned.sweep = sweep;
-  planned.inner_is_rows = inner_is_rows;
-  planned.domain = domain;
-  planned.stage.batch = domain.batch;
-  planned.stage.outer = inner_is_rows ? domain.columns : domain.rows;
-  planned.stage.inner = inner_is_rows ? domain.rows : domain.columns;
+  planned.inner_is_rows = domain.inner_is_rows;
+  planned.domain = shape;
+  planned.window_count = domain.window_count;
+  planned.window_size = domain.window_size;
+  planned.window_step = domain.window_step;
+  Stage& stage = planned.stage;
+  if (domain.window_count == 0) {
+    stage.batch = shape.batch;
+    stage.outer = domain.inner_is_rows ? shape.columns : shape.rows;
+    stage.inner = domain.inner_is_rows ? shape.rows : shape.columns;
+  } else {
+    // Window by window: each is a matrix of its own, as wide as the window.
+    stage.parts = domain.inner_is_rows ? domain.window_count : shape.rows;
+    stage.batch = shape.batch * stage.parts;
+    stage.outer = domain.inner_is_rows ? domain.window_size : domain.window_count;
+    stage.inner = domain.inner_is_rows ? shape.rows : domain.window_size;
+  }
   StageBuilder(program, targets, intermediates, planned).build();
   return planned;
 }

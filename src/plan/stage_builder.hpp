@@ -20,16 +20,26 @@ struct StageTarget {
   StageOperand output;  ///< where the stored or reduced value goes
 };
 
-/// Where the reduced values of earlier stages are: byte offset in the workspace, by value index.
+/// Where the values of earlier stages are: byte offset in the workspace, by value index.
 using Intermediates = std::map<int, std::size_t>;
 
-/// Compiles the values that `targets` need into instructions over `domain`.
+/// What a stage visits.
+struct StageDomain {
+  Shape shape;
+  bool inner_is_rows = false;
+  /// For a reduction over parts of dim 1: their number, size and distance; 0 otherwise.
+  std::int64_t window_count = 0;
+  std::int64_t window_size = 0;
+  std::int64_t window_step = 0;
+};
+
+/// Compiles the values that `targets` need into instructions over the domain.
 ///
 /// Values of earlier stages are read from the workspace; everything else is computed again from y
 /// and the operands, so that no full-size intermediate is ever written. Throws Error(unsupported)
 /// when the stage holds more instructions, scalars, operands or live values than a Stage can.
-PlannedStage build_stage(const Program& program, const Shape& domain, bool inner_is_rows,
-                         SweepKind sweep, const std::vector<StageTarget>& targets,
+PlannedStage build_stage(const Program& program, const StageDomain& domain, SweepKind sweep,
+                         const std::vector<StageTarget>& targets,
                          const Intermediates& intermediates);
 
 }  // namespace detail

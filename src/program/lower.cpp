@@ -52,7 +52,9 @@ class Lowering {
 
  private:
   /// Everything that makes two values equal.
-  using Key = std::tuple<int, int, int, int, std::uint64_t, std::uint64_t, int, std::vector<int>>;
+  using Key =
+      std::tuple<int, int, int, int, std::uint64_t, std::uint64_t, std::int64_t, std::int64_t,
+                 std::int64_t, int, std::int64_t, std::int64_t, std::int64_t, std::vector<int>>;
 
   void declare(const OperandDeclaration& declaration) {
     const std::string& name = declaration.name;
@@ -106,16 +108,57 @@ class Lowering {
           value.reduction = node.reduction;
           value.dim = node.dim;
           value.parameter = node.parameter;
-          value.shape = reduced_shape(node.reduction, shapes[0], node.dim);
+          if (node.window.is_whole())
+            value.shape = reduced_shape(node.reduction, shapes[0], node.dim);
+          else
+            resolve_window(node.window, shapes[0], value);
           if (node.reduction == Reduction::norm && !(node.parameter > 0))
             throw Error(Status::invalid_argument, "p of norm must be positive");
           break;
+        case NodeKind::repeat:
+          if (shapes[0].columns == 0 || shapes[1].columns % shapes[0].columns != 0)
+            throw Error(Status::internal_error, "a repeat does not fit");
+          value.factor = shapes[1].columns / shapes[0].columns;
+          value.shape = {shapes[0].batch, shapes[0].rows, shapes[1].columns};
+          value.inputs.resize(1);
+          break;
+        case NodeKind::random: {
+          const Value& seed = program_.values[static_cast<std::size_t>(value.inputs[1])];
+          const bool is_scalar = seed.kind == NodeKind::constant ||
+                                 (seed.kind == NodeKind::operand &&
+                                  program_.operands[static_cast<std::size_t>(seed.operand)].kind ==
+                                      OperandKind::scalar);
+          if (!is_scalar)
+            throw Error(Status::invalid_argument, "seed must be a number or a scalar operand");
+          value.shape = shapes[0];
+          value.inputs.erase(value.inputs.begin());
+          break;
+        }
       }
     } catch (const Error& error) {
       // Only shape and parameter errors come without a place.
       if (std::strchr(error.what(), '\n') != nullptr) throw;
       fail(error.status(), error.what(), node);
     }
+  }
+
+  static void resolve_window(const Window& window, const Shape& shape, Value& value) {
+    const std::string columns = std::to_string(shape.columns);
+    if (window.groups > 0) {
+      if (shape.columns == 0 || shape.columns % window.groups != 0)
+        throw Error(Status::shape_mismatch, "groups is " + std::to_string(window.groups) +
+                                                ": expected a divisor of the number of columns, " +
+                                                columns);
+      value.window_size = value.window_step = shape.columns / window.groups;
+    } else {
+      if (window.size > shape.columns)
+        throw Error(Status::shape_mismatch, "kernel is " + std::to_string(window.size) +
+                                                ": expected at most the number of columns, " +
+                                                columns);
+      value.window_size = window.size;
+      value.window_step = window.step;
+    }
+    value.shape = windowed_shape(shape, value.window_size, value.window_step);
   }
 
   void resolve(const Node& node, Value& value) {
@@ -145,7 +188,8 @@ class Lowering {
   int share(Value value) {
     Key key(static_cast<int>(value.kind), static_cast<int>(value.operation),
             static_cast<int>(value.reduction), value.dim, bits_of(value.parameter),
-            bits_of(value.constant), value.operand, value.inputs);
+            bits_of(value.constant), value.window_size, value.window_step, value.factor,
+            value.operand, value.shape.batch, value.shape.rows, value.shape.columns, value.inputs);
     const auto [entry, is_new] =
         shared_.emplace(std::move(key), static_cast<int>(program_.values.size()));
     if (is_new) program_.values.push_back(std::move(value));

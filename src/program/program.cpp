@@ -39,8 +39,15 @@ std::string value_text(const Program& program, const Value& value) {
       std::string text = signature.name + "(" + inputs() + ", dim=" + std::to_string(value.dim);
       if (!signature.parameter.empty())
         text += ", " + signature.parameter + "=" + number_text(value.parameter);
+      if (value.window_size > 0)
+        text += ", window=" + std::to_string(value.window_size) +
+                ", step=" + std::to_string(value.window_step);
       return text + ")";
     }
+    case NodeKind::repeat:
+      return "repeat(" + inputs() + ", " + std::to_string(value.factor) + ")";
+    case NodeKind::random:
+      return "random(seed=" + inputs() + ")";
   }
   return "?";
 }
@@ -96,6 +103,12 @@ Shape broadcast(const std::vector<Shape>& shapes) {
   return result;
 }
 
+Shape windowed_shape(const Shape& shape, std::int64_t size, std::int64_t step) {
+  Shape result = shape;
+  result.columns = (shape.columns - size) / step + 1;
+  return result;
+}
+
 Shape reduced_shape(Reduction reduction, const Shape& shape, int dim) {
   Shape result = shape;
   std::int64_t& extent = dim == 0 ? result.rows : result.columns;
@@ -140,8 +153,20 @@ void verify(const Program& program) {
       case NodeKind::reduction:
         require(shapes.size() == 1 && (value.dim == 0 || value.dim == 1),
                 "a reduction is malformed");
-        require(value.shape == reduced_shape(value.reduction, shapes[0], value.dim),
-                "a reduction has the wrong shape");
+        require(
+            value.shape == (value.window_size == 0
+                                ? reduced_shape(value.reduction, shapes[0], value.dim)
+                                : windowed_shape(shapes[0], value.window_size, value.window_step)),
+            "a reduction has the wrong shape");
+        break;
+      case NodeKind::repeat:
+        require(shapes.size() == 1 && value.factor > 0 &&
+                    value.shape ==
+                        Shape{shapes[0].batch, shapes[0].rows, shapes[0].columns * value.factor},
+                "a repeat has the wrong shape");
+        break;
+      case NodeKind::random:
+        require(shapes.size() == 1 && shapes[0] == Shape(), "a random value has no seed");
         break;
     }
   }

@@ -36,6 +36,9 @@ struct Value {
   int dim = 0;
   double parameter = 0;
   double constant = 0;
+  std::int64_t window_size = 0;  ///< of a reduction over a part of dim 1; 0: over all of it
+  std::int64_t window_step = 0;
+  std::int64_t factor = 1;  ///< of a repeat
   int operand = -1;         ///< index in Program::operands
   std::vector<int> inputs;  ///< indices of earlier values
   Shape shape;
@@ -83,6 +86,8 @@ void verify(const Program& program);
 /// Shape of a pointwise operation on these; throws Error(shape_mismatch) where they do not
 /// broadcast.
 Shape broadcast(const std::vector<Shape>& shapes);
+/// Shape of a reduction over windows of `size` columns at every `step`-th.
+Shape windowed_shape(const Shape& shape, std::int64_t size, std::int64_t step);
 /// Shape of a reduction; throws Error(shape_mismatch) for a max, min, amax, argmax or argmin over
 /// an empty dimension.
 Shape reduced_shape(Reduction reduction, const Shape& shape, int dim);

@@ -89,7 +89,17 @@ CheckResult compare(const std::string& name, const Tensor& output, const Referen
   return comparison.take();
 }
 
-double default_tolerance(DataType dtype) { return dtype == DataType::float64 ? 1e-11 : 1e-4; }
+double default_tolerance(DataType dtype) {
+  switch (dtype) {
+    case DataType::float64:
+      return 1e-11;
+    case DataType::float16:
+    case DataType::bfloat16:
+      return 1e-2;
+    default:
+      return 1e-4;
+  }
+}
 
 }  // namespace
 

@@ -7,6 +7,7 @@
 #include <postlude/error.hpp>
 
 #include "reference/formulas.hpp"
+#include "reference/random.hpp"
 #include "reference/reductions.hpp"
 
 namespace postlude {
@@ -39,6 +40,41 @@ Array reduction(const Value& value, const Array& input) {
               value.dim == 0 ? input.at(batch, i, column) : input.at(batch, row, i);
         result.at(batch, row, column) = reduce(value.reduction, elements, value.parameter);
       }
+  return result;
+}
+
+/// A reduction over parts of dim 1: column i of the result from `window_size` columns, the first of
+/// which is i * window_step.
+Array windowed_reduction(const Value& value, const Array& input) {
+  Array result(value.shape);
+  std::vector<double> elements(static_cast<std::size_t>(value.window_size));
+  for (std::int64_t batch = 0; batch < value.shape.batch; ++batch)
+    for (std::int64_t row = 0; row < value.shape.rows; ++row)
+      for (std::int64_t column = 0; column < value.shape.columns; ++column) {
+        for (std::int64_t i = 0; i < value.window_size; ++i)
+          elements[static_cast<std::size_t>(i)] =
+              input.at(batch, row, column * value.window_step + i);
+        result.at(batch, row, column) = reduce(value.reduction, elements, value.parameter);
+      }
+  return result;
+}
+
+Array repeat(const Value& value, const Array& input) {
+  Array result(value.shape);
+  for (std::int64_t batch = 0; batch < value.shape.batch; ++batch)
+    for (std::int64_t row = 0; row < value.shape.rows; ++row)
+      for (std::int64_t column = 0; column < value.shape.columns; ++column)
+        result.at(batch, row, column) = input.at(batch, row, column / value.factor);
+  return result;
+}
+
+/// The random numbers of elements in row-major order.
+Array random(const Value& value, const Array& seed) {
+  Array result(value.shape);
+  for (std::size_t i = 0; i < result.values.size(); ++i)
+    result.values[i] =
+        uniform(static_cast<std::uint64_t>(i),
+                static_cast<std::uint64_t>(static_cast<std::int64_t>(seed.values[0])));
   return result;
 }
 
@@ -95,7 +131,14 @@ std::vector<Array> evaluate(const Program& program, Array y, const std::vector<A
         arrays[i] = pointwise(value, inputs);
         break;
       case NodeKind::reduction:
-        arrays[i] = reduction(value, *inputs[0]);
+        arrays[i] = value.window_size == 0 ? reduction(value, *inputs[0])
+                                           : windowed_reduction(value, *inputs[0]);
+        break;
+      case NodeKind::repeat:
+        arrays[i] = repeat(value, *inputs[0]);
+        break;
+      case NodeKind::random:
+        arrays[i] = random(value, *inputs[0]);
         break;
     }
     // A large problem has room for a few arrays of y's size, not for all.

@@ -2,14 +2,25 @@
 
 #include <algorithm>
 #include <atomic>
+#include <cstdint>
 #include <exception>
 #include <thread>
 #include <vector>
+
+#include "reference/small_floats.hpp"
 
 namespace postlude {
 namespace detail {
 namespace reference {
 namespace {
+
+/// The two 16-bit formats as types, to choose a decoder by.
+struct Float16Bits {
+  std::uint16_t bits;
+};
+struct BFloat16Bits {
+  std::uint16_t bits;
+};
 
 // A tile of y is computed from packed blocks of x and w that stay in the second-level cache, by a
 // kernel whose accumulators stay in registers: 6 x 4 independent sums.
@@ -19,10 +30,10 @@ constexpr std::int64_t tile_rows = 16 * kernel_rows;
 constexpr std::int64_t tile_columns = 32 * kernel_columns;
 constexpr std::int64_t block_depth = 256;
 
-/// A matrix with elements of either type.
+/// A matrix with elements of any floating type.
 struct Matrix {
   const void* data;
-  bool is_float;
+  DataType dtype;
   std::int64_t rows;
   std::int64_t columns;
   std::int64_t row_stride;
@@ -31,19 +42,21 @@ struct Matrix {
 
 Matrix matrix_of(const Tensor& tensor, std::int64_t batch) {
   const int row = tensor.rank - 2;
-  const bool is_float = tensor.dtype == DataType::float32;
   const std::int64_t offset = tensor.rank == 3 ? batch * tensor.stride[0] : 0;
-  const void* data = tensor.data;
-  if (data != nullptr)
-    data = is_float ? static_cast<const void*>(static_cast<const float*>(data) + offset)
-                    : static_cast<const void*>(static_cast<const double*>(data) + offset);
-  return {data,
-          is_float,
+  const auto element = static_cast<std::int64_t>(size_of(tensor.dtype));
+  const char* data = static_cast<const char*>(tensor.data);
+  return {data == nullptr ? nullptr : data + offset * element,
+          tensor.dtype,
           tensor.extent[row],
           tensor.extent[row + 1],
           tensor.stride[row],
           tensor.stride[row + 1]};
 }
+
+double value_of(double element) { return element; }
+double value_of(float element) { return static_cast<double>(element); }
+double value_of(Float16Bits element) { return from_float16(element.bits); }
+double value_of(BFloat16Bits element) { return from_bfloat16(element.bits); }
 
 /// Rows [row, row + rows) and columns [begin, begin + depth) as panels of `panel` rows, in which
 /// the elements of a column are neighbours. Rows beyond the matrix are zero.
@@ -54,18 +67,26 @@ void pack(const Matrix& matrix, std::int64_t row, std::int64_t rows, std::int64_
   for (std::int64_t first = 0; first < rows; first += panel)
     for (std::int64_t k = begin; k < begin + depth; ++k)
       for (std::int64_t lane = first; lane < first + panel; ++lane)
-        *packed++ = lane < rows
-                        ? static_cast<double>(
-                              data[(row + lane) * matrix.row_stride + k * matrix.column_stride])
-                        : 0.0;
+        *packed++ =
+            lane < rows
+                ? value_of(data[(row + lane) * matrix.row_stride + k * matrix.column_stride])
+                : 0.0;
 }
 
 void pack(const Matrix& matrix, std::int64_t row, std::int64_t rows, std::int64_t panel,
           std::int64_t begin, std::int64_t depth, std::vector<double>& packed) {
-  if (matrix.is_float)
-    pack<float>(matrix, row, rows, panel, begin, depth, packed.data());
-  else
-    pack<double>(matrix, row, rows, panel, begin, depth, packed.data());
+  switch (matrix.dtype) {
+    case DataType::float64:
+      return pack<double>(matrix, row, rows, panel, begin, depth, packed.data());
+    case DataType::float32:
+      return pack<float>(matrix, row, rows, panel, begin, depth, packed.data());
+    case DataType::float16:
+      return pack<Float16Bits>(matrix, row, rows, panel, begin, depth, packed.data());
+    case DataType::bfloat16:
+      return pack<BFloat16Bits>(matrix, row, rows, panel, begin, depth, packed.data());
+    case DataType::int64:
+      return;  // no linear layer has such elements
+  }
 }
 
 void multiply_panels(const double* x, const double* w, std::int64_t depth,

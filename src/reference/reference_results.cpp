@@ -8,6 +8,7 @@
 #include "execute/binding.hpp"
 #include "execute/plan_implementation.hpp"
 #include "reference/reference_gemm.hpp"
+#include "reference/small_floats.hpp"
 
 namespace postlude {
 namespace detail {
@@ -22,10 +23,12 @@ double element(const Tensor& tensor, std::int64_t offset) {
       return static_cast<double>(static_cast<const float*>(tensor.data)[offset]);
     case DataType::int64:
       return static_cast<double>(static_cast<const std::int64_t*>(tensor.data)[offset]);
-    default:
-      throw Error(Status::unsupported,
-                  std::string("the reference does not read dtype ") + name_of(tensor.dtype));
+    case DataType::float16:
+      return from_float16(static_cast<const std::uint16_t*>(tensor.data)[offset]);
+    case DataType::bfloat16:
+      return from_bfloat16(static_cast<const std::uint16_t*>(tensor.data)[offset]);
   }
+  throw Error(Status::internal_error, "a tensor has no known dtype");
 }
 
 Array operand_value(const ProgramOperand& operand, const Binding& binding) {

@@ -3,85 +3,33 @@
 
 #include <Kokkos_Core.hpp>
 
-#include "sweep/vector_width.hpp"
+#include <postlude/detail/traversal.hpp>
+
+#include "sweep/device_body.hpp"
+#include "sweep/sweep_label.hpp"
 
 namespace postlude {
 namespace detail {
 
-/// States of one thread for all reductions of a stage.
-template <class T, int packets, int width, class Code>
-struct InnerSink {
-  const Stage& stage;
-  ReductionState (&states)[maximum_reductions];
-  const Span& span;
-
-  POSTLUDE_FUNCTION void operator()(int target, const T* lanes) const {
-    // Selecting by comparison keeps the states in registers on a device; one copy of the code for
-    // all reductions keeps the kernel small.
-    ReductionState state = states[0];
-    POSTLUDE_UNROLL
-    for (int i = 1; i < maximum_reductions; ++i)
-      if (i == target) state = states[i];
-    reduction_accumulate<T, packets, width>(
-        Code::kind(stage, target), stage.reductions[target].parameter,
-        LaneTargets{&state, 0, span.inner, span.inner_step, 1}, lanes, span);
-    POSTLUDE_UNROLL
-    for (int i = 0; i < maximum_reductions; ++i)
-      if (i == target) states[i] = state;
-  }
-};
-
-/// Reduces each line along the inner dimension with one team, whose threads take interleaved
-/// packets and then combine their states in a tree of fixed shape.
-template <class Space, class T, class Code>
+/// One team for each line.
+template <class Space, class T>
 struct InnerReductionTeam {
   using Policy = Kokkos::TeamPolicy<Space>;
   using Member = typename Policy::member_type;
   using Scratch = Kokkos::View<ReductionState*, typename Space::scratch_memory_space,
                                Kokkos::MemoryTraits<Kokkos::Unmanaged>>;
-  static constexpr int packets = 4;
-  static constexpr int width = packet_width<Space, T>();
-  static constexpr int team_size = 256;
 
   Stage stage;
 
   KOKKOS_INLINE_FUNCTION void operator()(const Member& member) const {
-    const std::int64_t batch = member.league_rank() / stage.outer;
-    const std::int64_t outer = member.league_rank() - batch * stage.outer;
-    const int rank = member.team_rank();
-    ReductionState states[maximum_reductions];
-    POSTLUDE_UNROLL
-    for (int i = 0; i < maximum_reductions; ++i)
-      states[i] = reduction_identity<T>(Code::kind(stage, i));
-
-    for (std::int64_t inner = static_cast<std::int64_t>(rank) * width; inner < stage.inner;
-         inner += team_size * width * packets) {
-      const Span span{batch, outer, inner, outer + 1, stage.inner, 0, team_size * width};
-      evaluate<T, packets, width, Code>(stage, span,
-                                        InnerSink<T, packets, width, Code>{stage, states, span});
-    }
-
-    const Scratch shared(member.team_scratch(0), team_size);
-    POSTLUDE_UNROLL
-    for (int i = 0; i < maximum_reductions; ++i) {
-      if (i >= stage.reduction_count) continue;
-      const StageReduction& reduction = stage.reductions[i];
-      member.team_barrier();
-      shared(rank) = states[i];
-      for (int step = team_size / 2; step > 0; step /= 2) {
-        member.team_barrier();
-        if (rank < step)
-          reduction_combine<T>(Code::kind(stage, i), reduction.parameter, shared(rank),
-                               shared(rank + step));
-      }
-      if (rank == 0) store_reduced<T, Code>(stage, i, batch, outer, 0, shared(0), stage.inner);
-    }
+    const Scratch shared(member.team_scratch(0), team_threads);
+    inner_reduction_thread<T, InterpretedCode>(stage, member.league_rank(), member.team_rank(),
+                                               shared.data(), [&] { member.team_barrier(); });
   }
 
   static void launch(const Space& space, const Stage& stage) {
-    const auto lines = static_cast<int>(stage.batch * stage.outer);
-    Policy policy(space, lines, team_size);
-    policy.set_scratch_size(0, Kokkos::PerTeam(Scratch::shmem_size(team_size)));
+    Policy policy(space, static_cast<int>(stage.batch * stage.outer), team_threads);
+    policy.set_scratch_size(0, Kokkos::PerTeam(Scratch::shmem_size(team_threads)));
     Kokkos::parallel_for(sweep_label<Space>("inner_reduction"),
                          Kokkos::Experimental::require(
                              policy, Kokkos::Experimental::WorkItemProperty::HintLightWeight),
@@ -91,9 +39,8 @@ struct InnerReductionTeam {
 
 /// Reduces each line with one host thread. `lanes` independent states break the chain of dependent
 /// additions, and are combined in order at the end of the line.
-template <class Space, class T, class Code>
+template <class Space, class T>
 struct InnerReductionLine {
-  static constexpr int width = packet_width<Space, T>();
   static constexpr int lanes = 8;
 
   struct Sink {
@@ -103,11 +50,11 @@ struct InnerReductionLine {
 
     POSTLUDE_FUNCTION void operator()(int target, const T* values) const {
       const StageReduction& reduction = stage.reductions[target];
-      const int count = span.count(0, width);
+      const int count = span.count(0, host_width);
       Span part = span;
       for (int begin = 0; begin < count; begin += lanes) {
         part.inner = span.inner + begin;
-        reduction_accumulate<T, 1, lanes>(Code::kind(stage, target), reduction.parameter,
+        reduction_accumulate<T, 1, lanes>(reduction.kind, reduction.parameter,
                                           LaneTargets{states[target], 1, part.inner, 0, 1},
                                           values + begin, part);
       }
@@ -121,19 +68,19 @@ struct InnerReductionLine {
     const std::int64_t outer = item - batch * stage.outer;
     ReductionState states[maximum_reductions][lanes];
     for (int i = 0; i < stage.reduction_count; ++i)
-      for (ReductionState& state : states[i]) state = reduction_identity<T>(Code::kind(stage, i));
+      for (ReductionState& state : states[i])
+        state = reduction_identity<T>(stage.reductions[i].kind);
 
-    for (std::int64_t inner = 0; inner < stage.inner; inner += width) {
+    for (std::int64_t inner = 0; inner < stage.inner; inner += host_width) {
       const Span span{batch, outer, inner, outer + 1, stage.inner, 0, 0};
-      evaluate<T, 1, width, Code>(stage, span, Sink{stage, states, span});
+      evaluate<T, 1, host_width, InterpretedCode>(stage, span, Sink{stage, states, span});
     }
 
     for (int i = 0; i < stage.reduction_count; ++i) {
       const StageReduction& reduction = stage.reductions[i];
       for (int lane = 1; lane < lanes; ++lane)
-        reduction_combine<T>(Code::kind(stage, i), reduction.parameter, states[i][0],
-                             states[i][lane]);
-      store_reduced<T, Code>(stage, i, batch, outer, 0, states[i][0], stage.inner);
+        reduction_combine<T>(reduction.kind, reduction.parameter, states[i][0], states[i][lane]);
+      store_reduced<T, InterpretedCode>(stage, i, batch, outer, 0, states[i][0], stage.inner);
     }
   }
 
@@ -144,13 +91,13 @@ struct InnerReductionLine {
   }
 };
 
-template <class T, class Code, class Space>
+template <class T, class Space>
 void inner_reduction_sweep(const Space& space, const Stage& stage) {
   if (stage.batch * stage.outer == 0) return;
   if constexpr (is_device_space<Space>())
-    InnerReductionTeam<Space, T, Code>::launch(space, stage);
+    InnerReductionTeam<Space, T>::launch(space, stage);
   else
-    InnerReductionLine<Space, T, Code>::launch(space, stage);
+    InnerReductionLine<Space, T>::launch(space, stage);
 }
 
 }  // namespace detail

@@ -3,138 +3,75 @@
 
 #include <Kokkos_Core.hpp>
 
+#include <postlude/detail/traversal.hpp>
+
 #include "plan/planned_stage.hpp"
-#include "sweep/vector_width.hpp"
+#include "sweep/device_body.hpp"
+#include "sweep/sweep_label.hpp"
 
 namespace postlude {
 namespace detail {
 
-/// Where the chunks of an outer reduction leave their states: partials[chunk][batch][inner].
-struct Partials {
-  ReductionState* states;
-  std::int64_t batch;
-  std::int64_t inner;
+/// How a stage's outer reduction is cut into tiles of `tile` columns.
+inline OuterCut outer_cut(const Stage& stage, int tile) {
+  return {chunk_count(stage.outer), chunk_lines(stage.outer), (stage.inner + tile - 1) / tile};
+}
 
-  KOKKOS_INLINE_FUNCTION ReductionState& at(std::int64_t chunk, std::int64_t b,
-                                            std::int64_t i) const {
-    return states[(chunk * batch + b) * inner + i];
-  }
-};
-
-/// Lane i of a packet has its own state; packets are lines.
-template <class T, int packets, int width, class Code>
-struct OuterSink {
-  const Stage& stage;
-  ReductionState* states;
-  const Span& span;
-
-  POSTLUDE_FUNCTION void operator()(int, const T* values) const {
-    reduction_accumulate<T, packets, width>(Code::kind(stage, 0), stage.reductions[0].parameter,
-                                            LaneTargets{states, 1, span.outer, span.outer_step, 0},
-                                            values, span);
-  }
-};
-
-/// One team reduces a chunk of lines over a tile of columns: each row of threads takes every eighth
-/// line of the chunk, then the rows combine in order.
-template <class Space, class T, class Code>
+/// One team for each chunk of lines and tile of columns.
+template <class Space, class T>
 struct OuterReductionTeam {
   using Policy = Kokkos::TeamPolicy<Space>;
   using Member = typename Policy::member_type;
   using Scratch = Kokkos::View<ReductionState*, typename Space::scratch_memory_space,
                                Kokkos::MemoryTraits<Kokkos::Unmanaged>>;
-  static constexpr int packets = 4;
-  static constexpr int width = packet_width<Space, T>();
-  static constexpr int thread_rows = 8;
-  static constexpr int tile = warp_threads * width;
+  static constexpr int scratch_states = outer_thread_rows * outer_tile<T>();
 
   Stage stage;
   Partials partials;
-  std::int64_t chunks;
-  std::int64_t lines;
-  std::int64_t tiles;
+  OuterCut cut;
 
   KOKKOS_INLINE_FUNCTION void operator()(const Member& member) const {
-    const std::int64_t rank = member.league_rank();
-    const std::int64_t tile_index = rank % tiles;
-    const std::int64_t chunk = rank / tiles % chunks;
-    const std::int64_t batch = rank / tiles / chunks;
-    const int thread_column = member.team_rank() % warp_threads;
-    const int thread_row = member.team_rank() / warp_threads;
-    const StageReduction& reduction = stage.reductions[0];
-
-    ReductionState states[width];
-    POSTLUDE_UNROLL
-    for (int lane = 0; lane < width; ++lane)
-      states[lane] = reduction_identity<T>(Code::kind(stage, 0));
-
-    const std::int64_t inner = tile_index * tile + thread_column * width;
-    const std::int64_t next_chunk = (chunk + 1) * lines;
-    const std::int64_t end = next_chunk < stage.outer ? next_chunk : stage.outer;
-    if (inner < stage.inner) {
-      for (std::int64_t outer = chunk * lines + thread_row; outer < end;
-           outer += thread_rows * packets) {
-        const Span span{batch, outer, inner, end, stage.inner, thread_rows, 0};
-        evaluate<T, packets, width, Code>(stage, span,
-                                          OuterSink<T, packets, width, Code>{stage, states, span});
-      }
-    }
-
-    const Scratch shared(member.team_scratch(0), thread_rows * tile);
-    POSTLUDE_UNROLL
-    for (int lane = 0; lane < width; ++lane)
-      shared(thread_row * tile + thread_column * width + lane) = states[lane];
-    member.team_barrier();
-    for (int column = member.team_rank(); column < tile; column += thread_rows * warp_threads) {
-      if (tile_index * tile + column >= stage.inner) continue;
-      ReductionState state = shared(column);
-      for (int row = 1; row < thread_rows; ++row)
-        reduction_combine<T>(Code::kind(stage, 0), reduction.parameter, state,
-                             shared(row * tile + column));
-      partials.at(chunk, batch, tile_index * tile + column) = state;
-    }
+    const Scratch shared(member.team_scratch(0), scratch_states);
+    outer_reduction_thread<T, InterpretedCode>(stage, partials, cut, member.league_rank(),
+                                               member.team_rank(), shared.data(),
+                                               [&] { member.team_barrier(); });
   }
 
   static void launch(const Space& space, const Stage& stage, const Partials& partials) {
-    const std::int64_t chunks = chunk_count(stage.outer);
-    const std::int64_t tiles = (stage.inner + tile - 1) / tile;
-    Policy policy(space, static_cast<int>(stage.batch * chunks * tiles),
-                  thread_rows * warp_threads);
-    policy.set_scratch_size(0, Kokkos::PerTeam(Scratch::shmem_size(thread_rows * tile)));
-    Kokkos::parallel_for(
-        sweep_label<Space>("outer_reduction"),
-        Kokkos::Experimental::require(policy,
-                                      Kokkos::Experimental::WorkItemProperty::HintLightWeight),
-        OuterReductionTeam{stage, partials, chunks, chunk_lines(stage.outer), tiles});
+    const OuterCut cut = outer_cut(stage, outer_tile<T>());
+    Policy policy(space, static_cast<int>(stage.batch * cut.chunks * cut.tiles), team_threads);
+    policy.set_scratch_size(0, Kokkos::PerTeam(Scratch::shmem_size(scratch_states)));
+    Kokkos::parallel_for(sweep_label<Space>("outer_reduction"),
+                         Kokkos::Experimental::require(
+                             policy, Kokkos::Experimental::WorkItemProperty::HintLightWeight),
+                         OuterReductionTeam{stage, partials, cut});
   }
 };
 
 /// One host thread reduces a chunk of lines over a tile of columns, whose states stay in cache.
-template <class Space, class T, class Code>
+template <class Space, class T>
 struct OuterReductionTile {
-  static constexpr int width = packet_width<Space, T>();
-  static constexpr int tile = 8 * width;
+  static constexpr int tile = 8 * host_width;
 
   Stage stage;
   Partials partials;
-  std::int64_t chunks;
-  std::int64_t lines;
-  std::int64_t tiles;
+  OuterCut cut;
 
   void operator()(const std::int64_t item) const {
-    const std::int64_t begin = item % tiles * tile;
-    const std::int64_t chunk = item / tiles % chunks;
-    const std::int64_t batch = item / tiles / chunks;
+    const std::int64_t begin = item % cut.tiles * tile;
+    const std::int64_t chunk = item / cut.tiles % cut.chunks;
+    const std::int64_t batch = item / cut.tiles / cut.chunks;
     const int columns = static_cast<int>(stage.inner - begin < tile ? stage.inner - begin : tile);
 
     ReductionState states[tile];
-    for (int i = 0; i < columns; ++i) states[i] = reduction_identity<T>(Code::kind(stage, 0));
-    const std::int64_t end = (chunk + 1) * lines < stage.outer ? (chunk + 1) * lines : stage.outer;
-    for (std::int64_t outer = chunk * lines; outer < end; ++outer) {
-      for (int done = 0; done < columns; done += width) {
+    for (int i = 0; i < columns; ++i) states[i] = reduction_identity<T>(stage.reductions[0].kind);
+    const std::int64_t next_chunk = (chunk + 1) * cut.lines;
+    const std::int64_t end = next_chunk < stage.outer ? next_chunk : stage.outer;
+    for (std::int64_t outer = chunk * cut.lines; outer < end; ++outer) {
+      for (int done = 0; done < columns; done += host_width) {
         const Span span{batch, outer, begin + done, outer + 1, stage.inner, 0, 0};
-        evaluate<T, 1, width, Code>(stage, span,
-                                    OuterSink<T, 1, width, Code>{stage, states + done, span});
+        evaluate<T, 1, host_width, InterpretedCode>(
+            stage, span, OuterSink<T, 1, host_width, InterpretedCode>{stage, states + done, span});
       }
     }
     for (int i = 0; i < columns; ++i) partials.at(chunk, batch, begin + i) = states[i];
@@ -142,16 +79,14 @@ struct OuterReductionTile {
 
   static void launch(const Space& space, const Stage& stage, const Partials& partials) {
     using Policy = Kokkos::RangePolicy<Space, Kokkos::IndexType<std::int64_t>>;
-    const std::int64_t chunks = chunk_count(stage.outer);
-    const std::int64_t tiles = (stage.inner + tile - 1) / tile;
-    Kokkos::parallel_for(
-        sweep_label<Space>("outer_reduction"), Policy(space, 0, stage.batch * chunks * tiles),
-        OuterReductionTile{stage, partials, chunks, chunk_lines(stage.outer), tiles});
+    const OuterCut cut = outer_cut(stage, tile);
+    Kokkos::parallel_for(sweep_label<Space>("outer_reduction"),
+                         Policy(space, 0, stage.batch * cut.chunks * cut.tiles),
+                         OuterReductionTile{stage, partials, cut});
   }
 };
 
-/// Combines the chunks' states in order and stores the results.
-template <class T, class Code>
+template <class T>
 struct FinishBody {
   static constexpr int span = 1;
 
@@ -161,25 +96,20 @@ struct FinishBody {
 
   KOKKOS_INLINE_FUNCTION void operator()(std::int64_t batch, std::int64_t, std::int64_t inner,
                                          int) const {
-    const StageReduction& reduction = stage.reductions[0];
-    ReductionState state = partials.at(0, batch, inner);
-    for (std::int64_t chunk = 1; chunk < chunks; ++chunk)
-      reduction_combine<T>(Code::kind(stage, 0), reduction.parameter, state,
-                           partials.at(chunk, batch, inner));
-    store_reduced<T, Code>(stage, 0, batch, 0, inner, state, stage.outer);
+    finish_outer_reduction<T, InterpretedCode>(stage, partials, chunks, batch, inner);
   }
 };
 
-template <class T, class Code, class Space>
+template <class T, class Space>
 void outer_reduction_sweep(const Space& space, const Stage& stage, ReductionState* states) {
   if (stage.batch * stage.inner == 0) return;
   const Partials partials{states, stage.batch, stage.inner};
   if constexpr (is_device_space<Space>())
-    OuterReductionTeam<Space, T, Code>::launch(space, stage, partials);
+    OuterReductionTeam<Space, T>::launch(space, stage, partials);
   else
-    OuterReductionTile<Space, T, Code>::launch(space, stage, partials);
+    OuterReductionTile<Space, T>::launch(space, stage, partials);
   traverse(space, sweep_label<Space>("outer_reduction_finish"), stage.batch, 1, stage.inner,
-           FinishBody<T, Code>{stage, partials, chunk_count(stage.outer)});
+           FinishBody<T>{stage, partials, chunk_count(stage.outer)});
 }
 
 }  // namespace detail

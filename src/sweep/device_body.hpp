@@ -1,0 +1,233 @@
+#ifndef POSTLUDE_SWEEP_DEVICE_BODY_HPP
+#define POSTLUDE_SWEEP_DEVICE_BODY_HPP
+
+#include "evaluator/evaluate.hpp"
+#include "evaluator/reducers.hpp"
+#include "evaluator/stage.hpp"
+
+namespace postlude {
+namespace detail {
+
+// What a thread of a device does in each sweep, without Kokkos or CUDA headers: the Kokkos kernels
+// and the kernels that are compiled at run time are thin frames around these functions.
+
+/// Threads whose packets lie side by side, so that one access of a warp is contiguous.
+constexpr int warp_threads = 32;
+/// Threads of a team that reduces.
+constexpr int team_threads = 256;
+/// Packets that a thread of a reduction takes at a time.
+constexpr int reduction_packets = 4;
+/// Rows of threads in a team that reduces across lines.
+constexpr int outer_thread_rows = team_threads / warp_threads;
+
+/// Elements of a packet in T: as many as one 16-byte access moves.
+template <class T>
+POSTLUDE_FUNCTION constexpr int device_width() {
+  return 16 / static_cast<int>(sizeof(T));
+}
+
+/// a / b for values that are usually small: 64-bit division takes tens of instructions.
+POSTLUDE_FUNCTION std::int64_t quotient(std::int64_t a, std::int64_t b) {
+  constexpr std::int64_t small = 0x7fffffff;
+  if (a <= small && b <= small)
+    return static_cast<std::uint32_t>(a) / static_cast<std::uint32_t>(b);
+  return a / b;
+}
+
+/// Stores a reduction's result for one element of the reduced domain, rounded once from float64.
+template <class T, class Code>
+POSTLUDE_FUNCTION void store_reduced(const Stage& stage, int index, std::int64_t batch,
+                                     std::int64_t outer, std::int64_t inner,
+                                     const ReductionState& state, std::int64_t count) {
+  const StageReduction& reduction = stage.reductions[index];
+  const OperandAccess& output = stage.operands[reduction.output];
+  const Span place{batch, outer, inner, outer + 1, inner + 1, 0, 0};
+  const double value =
+      reduction_finish<T>(Code::kind(stage, index), reduction.parameter, state, count);
+  store<double, 1, 1>(output, stage.parts, place, &value);
+}
+
+/// A pointwise stage never gives a value to a reduction.
+struct NoSink {
+  template <class T>
+  POSTLUDE_FUNCTION void operator()(int, const T*) const {}
+};
+
+/// Thread `item` of a pointwise sweep takes `packets` packets, a warp's width apart. A line has
+/// `segments` segments, each of one warp.
+template <class T, int packets, class Code>
+POSTLUDE_FUNCTION void pointwise_thread(const Stage& stage, std::int64_t segments,
+                                        std::int64_t item) {
+  constexpr int width = device_width<T>();
+  const std::int64_t warp = item / warp_threads;
+  const std::int64_t line = quotient(warp, segments);
+  Span span;
+  span.batch = line < stage.outer ? 0 : quotient(line, stage.outer);
+  span.outer = line - span.batch * stage.outer;
+  span.inner =
+      (warp - line * segments) * (warp_threads * width * packets) + item % warp_threads * width;
+  span.outer_end = stage.outer;
+  span.inner_end = stage.inner;
+  span.inner_step = warp_threads * width;
+  if (span.batch < stage.batch && span.inner < span.inner_end)
+    evaluate<T, packets, width, Code>(stage, span, NoSink());
+}
+
+/// States of one thread for all reductions of a stage.
+template <class T, int packets, int width, class Code>
+struct InnerSink {
+  const Stage& stage;
+  ReductionState (&states)[maximum_reductions];
+  const Span& span;
+
+  POSTLUDE_FUNCTION void operator()(int target, const T* lanes) const {
+    // Selecting by comparison keeps the states in registers; one copy of the code for all
+    // reductions keeps the kernel small.
+    ReductionState state = states[0];
+    POSTLUDE_UNROLL
+    for (int i = 1; i < maximum_reductions; ++i)
+      if (i == target) state = states[i];
+    reduction_accumulate<T, packets, width>(
+        Code::kind(stage, target), stage.reductions[target].parameter,
+        LaneTargets{&state, 0, span.inner, span.inner_step, 1}, lanes, span);
+    POSTLUDE_UNROLL
+    for (int i = 0; i < maximum_reductions; ++i)
+      if (i == target) states[i] = state;
+  }
+};
+
+/// A team reduces one line along the inner dimension: its threads take interleaved packets, then
+/// combine their states in a tree of fixed shape. `shared` has team_threads states.
+template <class T, class Code, class Barrier>
+POSTLUDE_FUNCTION void inner_reduction_thread(const Stage& stage, std::int64_t line, int rank,
+                                              ReductionState* shared, const Barrier& barrier) {
+  constexpr int width = device_width<T>();
+  const std::int64_t batch = line < stage.outer ? 0 : quotient(line, stage.outer);
+  const std::int64_t outer = line - batch * stage.outer;
+  ReductionState states[maximum_reductions];
+  POSTLUDE_UNROLL
+  for (int i = 0; i < maximum_reductions; ++i)
+    states[i] = reduction_identity<T>(Code::kind(stage, i));
+
+  for (std::int64_t inner = static_cast<std::int64_t>(rank) * width; inner < stage.inner;
+       inner += team_threads * width * reduction_packets) {
+    const Span span{batch, outer, inner, outer + 1, stage.inner, 0, team_threads * width};
+    evaluate<T, reduction_packets, width, Code>(
+        stage, span, InnerSink<T, reduction_packets, width, Code>{stage, states, span});
+  }
+
+  POSTLUDE_UNROLL
+  for (int i = 0; i < maximum_reductions; ++i) {
+    if (i >= Code::reductions(stage)) continue;
+    barrier();
+    shared[rank] = states[i];
+    for (int step = team_threads / 2; step > 0; step /= 2) {
+      barrier();
+      if (rank < step)
+        reduction_combine<T>(Code::kind(stage, i), stage.reductions[i].parameter, shared[rank],
+                             shared[rank + step]);
+    }
+    if (rank == 0) store_reduced<T, Code>(stage, i, batch, outer, 0, shared[0], stage.inner);
+  }
+}
+
+/// Where the chunks of an outer reduction leave their states: partials[chunk][batch][inner].
+struct Partials {
+  ReductionState* states;
+  std::int64_t batch;
+  std::int64_t inner;
+
+  POSTLUDE_FUNCTION ReductionState& at(std::int64_t chunk, std::int64_t b, std::int64_t i) const {
+    return states[(chunk * batch + b) * inner + i];
+  }
+};
+
+/// How an outer reduction is cut: chunks of `lines` lines, tiles of columns.
+struct OuterCut {
+  std::int64_t chunks;
+  std::int64_t lines;
+  std::int64_t tiles;
+};
+
+/// Lane i of a packet has its own state; packets are lines.
+template <class T, int packets, int width, class Code>
+struct OuterSink {
+  const Stage& stage;
+  ReductionState* states;
+  const Span& span;
+
+  POSTLUDE_FUNCTION void operator()(int, const T* values) const {
+    reduction_accumulate<T, packets, width>(Code::kind(stage, 0), stage.reductions[0].parameter,
+                                            LaneTargets{states, 1, span.outer, span.outer_step, 0},
+                                            values, span);
+  }
+};
+
+/// Columns that a team reduces at a time.
+template <class T>
+POSTLUDE_FUNCTION constexpr int outer_tile() {
+  return warp_threads * device_width<T>();
+}
+
+/// A team reduces a chunk of lines over a tile of columns: each row of threads takes every eighth
+/// line of the chunk, then the rows combine in order. `shared` has outer_thread_rows *
+/// outer_tile<T>() states.
+template <class T, class Code, class Barrier>
+POSTLUDE_FUNCTION void outer_reduction_thread(const Stage& stage, const Partials& partials,
+                                              const OuterCut& cut, std::int64_t team, int rank,
+                                              ReductionState* shared, const Barrier& barrier) {
+  constexpr int width = device_width<T>();
+  constexpr int tile = outer_tile<T>();
+  const std::int64_t row_of_tiles = quotient(team, cut.tiles);
+  const std::int64_t tile_index = team - row_of_tiles * cut.tiles;
+  const std::int64_t batch = quotient(row_of_tiles, cut.chunks);
+  const std::int64_t chunk = row_of_tiles - batch * cut.chunks;
+  const int thread_column = rank % warp_threads;
+  const int thread_row = rank / warp_threads;
+  const Reduction kind = Code::kind(stage, 0);
+
+  ReductionState states[width];
+  POSTLUDE_UNROLL
+  for (int lane = 0; lane < width; ++lane) states[lane] = reduction_identity<T>(kind);
+
+  const std::int64_t inner = tile_index * tile + thread_column * width;
+  const std::int64_t next_chunk = (chunk + 1) * cut.lines;
+  const std::int64_t end = next_chunk < stage.outer ? next_chunk : stage.outer;
+  if (inner < stage.inner) {
+    for (std::int64_t outer = chunk * cut.lines + thread_row; outer < end;
+         outer += outer_thread_rows * reduction_packets) {
+      const Span span{batch, outer, inner, end, stage.inner, outer_thread_rows, 0};
+      evaluate<T, reduction_packets, width, Code>(
+          stage, span, OuterSink<T, reduction_packets, width, Code>{stage, states, span});
+    }
+  }
+
+  POSTLUDE_UNROLL
+  for (int lane = 0; lane < width; ++lane)
+    shared[thread_row * tile + thread_column * width + lane] = states[lane];
+  barrier();
+  for (int column = rank; column < tile; column += team_threads) {
+    if (tile_index * tile + column >= stage.inner) continue;
+    ReductionState state = shared[column];
+    for (int row = 1; row < outer_thread_rows; ++row)
+      reduction_combine<T>(kind, stage.reductions[0].parameter, state, shared[row * tile + column]);
+    partials.at(chunk, batch, tile_index * tile + column) = state;
+  }
+}
+
+/// Combines the chunks' states of one column in order and stores the result.
+template <class T, class Code>
+POSTLUDE_FUNCTION void finish_outer_reduction(const Stage& stage, const Partials& partials,
+                                              std::int64_t chunks, std::int64_t batch,
+                                              std::int64_t inner) {
+  ReductionState state = partials.at(0, batch, inner);
+  for (std::int64_t chunk = 1; chunk < chunks; ++chunk)
+    reduction_combine<T>(Code::kind(stage, 0), stage.reductions[0].parameter, state,
+                         partials.at(chunk, batch, inner));
+  store_reduced<T, Code>(stage, 0, batch, 0, inner, state, stage.outer);
+}
+
+}  // namespace detail
+}  // namespace postlude
+
+#endif

@@ -1,0 +1,24 @@
+#ifndef POSTLUDE_SWEEP_SWEEP_LABEL_HPP
+#define POSTLUDE_SWEEP_SWEEP_LABEL_HPP
+
+#include <string>
+
+#include <postlude/execution_space.hpp>
+
+namespace postlude {
+namespace detail {
+
+/// "postlude::sweep::pointwise[cuda]": the label that profiling tools show.
+template <class Space>
+std::string sweep_label(const char* kind) {
+  return std::string("postlude::sweep::") + kind + "[" + name_of(BackendOf<Space>::value) + "]";
+}
+
+/// Elements of a host's block: it fits the first-level cache with all slots (128 floats x 16 blocks
+/// are 8 KB).
+constexpr int host_width = 128;
+
+}  // namespace detail
+}  // namespace postlude
+
+#endif
