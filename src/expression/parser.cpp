@@ -125,6 +125,9 @@ class Parser {
       const bool is_name = first.kind == TokenKind::name && position_ == begin + 1;
       const std::string name =
           is_name ? std::string(first.text) : "result" + std::to_string(results.size());
+      for (const Epilogue::Result& earlier : results)
+        if (earlier.name == name)
+          fail("'" + name + "' is returned twice: every result needs a name of its own", first);
       results.push_back({name, Expression(value)});
     } while (take_symbol(","));
     if (!at_statement_end())
