@@ -9,6 +9,8 @@
 
 #include <postlude/error.hpp>
 
+#include "compat/kokkos.hpp"
+
 namespace postlude {
 namespace detail {
 namespace capi {
@@ -103,7 +105,9 @@ void ensure_kokkos(const KokkosSettings& settings) {
   if (!Kokkos::is_initialized()) {
     initialize(settings);
     remember_openmp_instance();
-    // Registered after Kokkos and CUDA have registered theirs, so it runs before them.
+    compat::create_vendor_handles();
+    // Registered after Kokkos, CUDA and the vendors' libraries have registered theirs, so it runs
+    // before them.
     std::atexit(finalize_at_exit);
   }
   if (!is_watched) {

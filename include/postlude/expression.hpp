@@ -1,8 +1,9 @@
 #ifndef POSTLUDE_EXPRESSION_HPP
 #define POSTLUDE_EXPRESSION_HPP
 
-#include <initializer_list>
+#include <cstdint>
 #include <memory>
+#include <optional>
 #include <string>
 #include <type_traits>
 #include <utility>
@@ -112,6 +113,58 @@ inline Expression pow(const Expression& a, const Expression& b) {
 /// min, amax, argmax or argmin over an empty dimension. Since: 0.1.
 Expression reduce(Reduction reduction, const Expression& v, int dim);
 Expression reduce(Reduction reduction, const Expression& v, int dim, double parameter);
+
+/// What most normalisations take beside the value: `weight` and `bias` are applied after
+/// normalising, where they are given; `eps` is added to the variance. Since: 0.1.
+struct NormOptions {
+  std::optional<Expression> weight;
+  std::optional<Expression> bias;
+  double eps = 1e-5;
+};
+
+/// exp(v - max) / sum(exp(v - max)) over `dim`, stable for large values; and its logarithm.
+///
+/// A row of -inf, or with +inf, gives NaN, as in PyTorch. Errors: Error(invalid_argument) for a dim
+/// other than 0, 1, -1, -2. Since: 0.1.
+Expression softmax(const Expression& v, int dim);
+Expression log_softmax(const Expression& v, int dim);
+
+/// (v - mean) / sqrt(var + eps) * weight + bias of each row, with the biased variance (Ba, Kiros
+/// and Hinton, Layer Normalization, 2016). instance_norm is the same: a row is one instance of one
+/// channel. Errors: Error(invalid_argument) for a negative eps. Since: 0.1.
+Expression layer_norm(const Expression& v, const NormOptions& options = {});
+Expression instance_norm(const Expression& v, const NormOptions& options = {});
+
+/// v / sqrt(mean(v**2) + eps) * weight of each row (Zhang and Sennrich, Root Mean Square Layer
+/// Normalization, 2019). eps defaults to the distance of floats at 1, as in PyTorch. Since: 0.1.
+Expression rms_norm(const Expression& v, const std::optional<Expression>& weight = std::nullopt,
+                    double eps = 1.1920929e-07);
+
+/// layer_norm of each of `groups` equal parts of each row, then weight and bias by column (Wu and
+/// He, Group Normalization, 2018). Errors: Error(shape_mismatch) at planning unless groups divides
+/// the number of columns. Since: 0.1.
+Expression group_norm(const Expression& v, std::int64_t groups, const NormOptions& options = {});
+
+/// (v - mean) / sqrt(var + eps) * weight + bias of each column: with the mean and biased variance
+/// of the batch, or with given ones (Ioffe and Szegedy, Batch Normalization, 2015). Since: 0.1.
+Expression batch_norm(const Expression& v, const NormOptions& options = {});
+Expression batch_norm(const Expression& v, const Expression& mean, const Expression& var,
+                      const NormOptions& options = {});
+
+/// v / max(norm(v, dim), eps). Since: 0.1.
+Expression l2_normalize(const Expression& v, int dim = 1, double eps = 1e-12);
+
+/// Largest value and mean of `kernel` neighbours along dim 1, at every `stride`-th column; a stride
+/// of 0 is the kernel. A tail shorter than the kernel is dropped. Errors: Error(shape_mismatch) at
+/// planning when the kernel is wider than the value. Since: 0.1.
+Expression max_pool(const Expression& v, std::int64_t kernel, std::int64_t stride = 0);
+Expression avg_pool(const Expression& v, std::int64_t kernel, std::int64_t stride = 0);
+
+/// v * (u < p ? 0 : 1 / (1 - p)): u is uniform in [0, 1), drawn by Philox 4x32-10 from the seed and
+/// the element's index in row-major order, so that a seed gives one mask on every backend, dtype
+/// and layout. `seed` is a number from 0 to 2**53 or a scalar operand; p = 0 is the identity.
+/// Errors: Error(invalid_argument) for p outside [0, 1]. Since: 0.1.
+Expression dropout(const Expression& v, const Expression& p, const Expression& seed);
 
 /// Declares an operand that an expression text names; the order is that of the C interface's
 /// bindings. Since: 0.1.

@@ -4,6 +4,10 @@
 #include <Kokkos_Core.hpp>
 
 #include <KokkosBlas3_gemm.hpp>
+#if __has_include(<KokkosKernels_EagerInitialize.hpp>)
+#include <KokkosKernels_EagerInitialize.hpp>
+#define POSTLUDE_HAS_EAGER_INITIALIZE
+#endif
 
 #include <type_traits>
 #include <utility>
@@ -16,6 +20,15 @@ namespace compat {
 
 /// Kokkos is running: initialised, and not finalised since.
 inline bool is_kokkos_running() { return Kokkos::is_initialized(); }
+
+/// Creates the vendor libraries' handles that Kokkos Kernels keeps, which it destroys when Kokkos
+/// is finalised. A library whose first use comes later than the registration of an exit handler is
+/// torn down before that handler runs, and finalising Kokkos there would use it after its end.
+inline void create_vendor_handles() {
+#ifdef POSTLUDE_HAS_EAGER_INITIALIZE
+  KokkosKernels::eager_initialize();
+#endif
+}
 
 template <class Space, class A, class B, class C, class = void>
 struct HasGemmOnInstance : std::false_type {};

@@ -218,7 +218,10 @@ POSTLUDE_FUNCTION T sigmoid(T v) {
 }
 template <class T>
 POSTLUDE_FUNCTION T silu(T v) {
-  return vanishing_product(v, sigmoid(v));
+  if (v >= T(0)) return v * sigmoid(v);
+  // exp(v) in two halves: it is subnormal, and short of digits, before v * exp(v) is.
+  const T half = std::exp(v * T(0.5));
+  return half == T(0) ? T(0) : (v * half) * (half / (T(1) + half * half));
 }
 template <class T>
 POSTLUDE_FUNCTION T logsigmoid(T v) {
@@ -265,10 +268,11 @@ POSTLUDE_FUNCTION T gelu_tanh(T v) {
 template <class T>
 POSTLUDE_FUNCTION T mish(T v) {
   // Misra, Mish, 2019. tanh(log(1 + e)) = e (e + 2) / (e (e + 2) + 2); above 20 it rounds to 1.
+  // exp(v) in two halves, as in silu.
   if (v > T(20)) return v;
-  const T e = std::exp(v);
-  const T numerator = e * (e + T(2));
-  return vanishing_product(v, numerator / (numerator + T(2)));
+  const T half = std::exp(v * T(0.5));
+  const T e = half * half;
+  return half == T(0) ? T(0) : (v * half) * (half * (e + T(2)) / (e * (e + T(2)) + T(2)));
 }
 template <class T>
 POSTLUDE_FUNCTION T hardsigmoid(T v) {

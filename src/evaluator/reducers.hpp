@@ -4,6 +4,7 @@
 #include <cmath>
 #include <cstdint>
 #include <type_traits>
+#include <utility>
 
 #include <postlude/operation_table.hpp>
 
@@ -30,6 +31,22 @@ struct ReductionState {
 template <class T, Reduction kind>
 struct Reducer;
 
+/// Independent sums of a block, so that additions do not wait for each other.
+constexpr int block_lanes = 8;
+
+/// The sum of term(value) over a block.
+template <class T, class Term>
+POSTLUDE_FUNCTION double block_sum(const T* values, int count, const Term& term) {
+  double partial[block_lanes] = {};
+  int i = 0;
+  for (; i + block_lanes <= count; i += block_lanes)
+    for (int lane = 0; lane < block_lanes; ++lane) partial[lane] += term(values[i + lane]);
+  for (; i < count; ++i) partial[0] += term(values[i]);
+  double sum = 0;
+  for (int lane = 0; lane < block_lanes; ++lane) sum += partial[lane];
+  return sum;
+}
+
 /// Sums. For T = float the float64 state holds 29 more bits than the elements, which covers 1e8
 /// terms; for T = double the rounding errors are summed in `second` (Neumaier, 1974).
 template <class T>
@@ -55,6 +72,17 @@ struct SumReducer {
                                         double) {
     add(state, other.first);
     state.second += other.second;
+  }
+
+  POSTLUDE_FUNCTION static void accumulate_block(ReductionState& state, const T* values, int count,
+                                                 double) {
+    if (sizeof(T) == sizeof(double)) {
+      ReductionState partial[block_lanes];
+      for (int i = 0; i < count; ++i) add(partial[i % block_lanes], static_cast<double>(values[i]));
+      for (const ReductionState& each : partial) combine(state, each, 0);
+    } else {
+      add(state, block_sum(values, count, [](T value) { return static_cast<double>(value); }));
+    }
   }
 
   POSTLUDE_FUNCTION static double total(const ReductionState& state) {
@@ -107,6 +135,18 @@ struct SelectReducer {
     return Select::choose(chosen, Select::prepare(value));
   }
   POSTLUDE_FUNCTION static T join(T a, T b) { return Select::choose(a, b); }
+  POSTLUDE_FUNCTION static void accumulate_block(ReductionState& state, const T* values, int count,
+                                                 double) {
+    T chosen[block_lanes];
+    for (int lane = 0; lane < block_lanes; ++lane) chosen[lane] = fold_start();
+    int i = 0;
+    for (; i + block_lanes <= count; i += block_lanes)
+      for (int lane = 0; lane < block_lanes; ++lane)
+        chosen[lane] = fold(chosen[lane], values[i + lane]);
+    for (; i < count; ++i) chosen[0] = fold(chosen[0], values[i]);
+    for (int lane = 1; lane < block_lanes; ++lane) chosen[0] = join(chosen[0], chosen[lane]);
+    accumulate_folded(state, chosen[0]);
+  }
   POSTLUDE_FUNCTION static void accumulate_folded(ReductionState& state, T chosen) {
     state.first = Select::choose(state.first, static_cast<double>(chosen));
   }
@@ -273,6 +313,25 @@ struct WelfordReducer {
         other.second + difference * difference * share * static_cast<double>(state.index);
     state.index += other.index;
   }
+  /// Mean and squared deviations of the block in two passes, without a division for each element.
+  /// Relative to the first element, so that equal values have no deviation at all.
+  POSTLUDE_FUNCTION static void accumulate_block(ReductionState& state, const T* values, int count,
+                                                 double) {
+    if (count == 0) return;
+    const double origin = static_cast<double>(values[0]);
+    const double mean =
+        block_sum(values, count,
+                  [origin](T value) { return static_cast<double>(value) - origin; }) /
+        count;
+    ReductionState block;
+    block.index = count;
+    block.first = origin + mean;
+    block.second = block_sum(values, count, [origin, mean](T value) {
+      const double deviation = (static_cast<double>(value) - origin) - mean;
+      return deviation * deviation;
+    });
+    combine(state, block, 0);
+  }
   POSTLUDE_FUNCTION static double variance(const ReductionState& state, std::int64_t count,
                                            double correction) {
     return state.second / formula::max(static_cast<double>(count) - correction, 0.0);
@@ -386,6 +445,28 @@ POSTLUDE_FUNCTION void accumulate_lanes(const LaneTargets& targets, const T* lan
   }
 }
 
+/// Whether a reducer has a faster way than one element after the other.
+template <class Reducer, class T, class = void>
+struct TakesBlocks : std::false_type {};
+template <class Reducer, class T>
+struct TakesBlocks<Reducer, T,
+                   std::void_t<decltype(Reducer::accumulate_block(
+                       std::declval<ReductionState&>(), static_cast<const T*>(nullptr), 0, 0.0))>>
+    : std::true_type {};
+
+/// Gives `count` neighbours, the first of which has index `first_index`, to one state.
+template <class Reducer, class T>
+POSTLUDE_FUNCTION void accumulate_block(ReductionState& state, const T* values, int count,
+                                        [[maybe_unused]] std::int64_t first_index,
+                                        double parameter) {
+  if constexpr (TakesBlocks<Reducer, T>::value) {
+    Reducer::accumulate_block(state, values, count, parameter);
+  } else {
+    for (int i = 0; i < count; ++i)
+      Reducer::accumulate(state, values[i], first_index + i, parameter);
+  }
+}
+
 /// The state of no elements, for a reduction chosen at run time.
 template <class T>
 POSTLUDE_FUNCTION ReductionState reduction_identity(Reduction kind) {
@@ -409,6 +490,21 @@ POSTLUDE_FUNCTION void reduction_accumulate(Reduction kind, double parameter,
   case Reduction::name:                                                                    \
     accumulate_lanes<Reducer<T, Reduction::name>, T, packets, width>(targets, lanes, span, \
                                                                      parameter);           \
+    break;
+    POSTLUDE_REDUCTIONS(POSTLUDE_CASE)
+#undef POSTLUDE_CASE
+  }
+}
+
+/// Takes `count` neighbours into one state, for a reduction chosen at run time.
+template <class T>
+POSTLUDE_FUNCTION void reduction_accumulate_block(Reduction kind, double parameter,
+                                                  ReductionState& state, const T* values, int count,
+                                                  std::int64_t first_index) {
+  switch (kind) {
+#define POSTLUDE_CASE(name, unused, fallback, formula)                                           \
+  case Reduction::name:                                                                          \
+    accumulate_block<Reducer<T, Reduction::name>>(state, values, count, first_index, parameter); \
     break;
     POSTLUDE_REDUCTIONS(POSTLUDE_CASE)
 #undef POSTLUDE_CASE

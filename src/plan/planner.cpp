@@ -281,8 +281,8 @@ class Planner {
     if (last_reader != nullptr && fits_result) {
       auto& targets = last_reader->targets;
       for (std::size_t i = 0; i < targets.size(); ++i) {
-        if (targets[i].is_reduction || targets[i].output.shape != plan_.program.y ||
-            last_reader->domain != plan_.program.y)
+        if (targets[i].is_reduction || targets[i].output.role != OperandRole::result ||
+            targets[i].output.shape != plan_.program.y || last_reader->domain != plan_.program.y)
           continue;
         plan_.y_place = GemmResultPlace::result;
         plan_.y_result = targets[i].output.index;

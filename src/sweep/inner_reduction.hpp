@@ -37,27 +37,18 @@ struct InnerReductionTeam {
   }
 };
 
-/// Reduces each line with one host thread. `lanes` independent states break the chain of dependent
-/// additions, and are combined in order at the end of the line.
+/// Reduces each line with one host thread, block by block.
 template <class Space, class T>
 struct InnerReductionLine {
-  static constexpr int lanes = 8;
-
   struct Sink {
     const Stage& stage;
-    ReductionState (*states)[lanes];
+    ReductionState* states;
     const Span& span;
 
     POSTLUDE_FUNCTION void operator()(int target, const T* values) const {
       const StageReduction& reduction = stage.reductions[target];
-      const int count = span.count(0, host_width);
-      Span part = span;
-      for (int begin = 0; begin < count; begin += lanes) {
-        part.inner = span.inner + begin;
-        reduction_accumulate<T, 1, lanes>(reduction.kind, reduction.parameter,
-                                          LaneTargets{states[target], 1, part.inner, 0, 1},
-                                          values + begin, part);
-      }
+      reduction_accumulate_block(reduction.kind, reduction.parameter, states[target], values,
+                                 span.count(0, host_width), span.inner);
     }
   };
 
@@ -66,22 +57,15 @@ struct InnerReductionLine {
   void operator()(const std::int64_t item) const {
     const std::int64_t batch = item / stage.outer;
     const std::int64_t outer = item - batch * stage.outer;
-    ReductionState states[maximum_reductions][lanes];
+    ReductionState states[maximum_reductions];
     for (int i = 0; i < stage.reduction_count; ++i)
-      for (ReductionState& state : states[i])
-        state = reduction_identity<T>(stage.reductions[i].kind);
-
+      states[i] = reduction_identity<T>(stage.reductions[i].kind);
     for (std::int64_t inner = 0; inner < stage.inner; inner += host_width) {
       const Span span{batch, outer, inner, outer + 1, stage.inner, 0, 0};
       evaluate<T, 1, host_width, InterpretedCode>(stage, span, Sink{stage, states, span});
     }
-
-    for (int i = 0; i < stage.reduction_count; ++i) {
-      const StageReduction& reduction = stage.reductions[i];
-      for (int lane = 1; lane < lanes; ++lane)
-        reduction_combine<T>(reduction.kind, reduction.parameter, states[i][0], states[i][lane]);
-      store_reduced<T, InterpretedCode>(stage, i, batch, outer, 0, states[i][0], stage.inner);
-    }
+    for (int i = 0; i < stage.reduction_count; ++i)
+      store_reduced<T, InterpretedCode>(stage, i, batch, outer, 0, states[i], stage.inner);
   }
 
   static void launch(const Space& space, const Stage& stage) {

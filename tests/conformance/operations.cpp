@@ -116,6 +116,25 @@ TEST_CASE("every reduction over either dimension agrees with the reference", "[c
           check_reduction(reduction, dim, parameter, reduced[turn++ % 4], settings);
 }
 
+TEST_CASE("reductions of matrices of many tiles and chunks agree with the reference",
+          "[conformance]") {
+  const DataType dtype = GENERATE(DataType::float32, DataType::float64);
+  // More columns than a host thread's tile has, and more lines than the chunks' smallest number.
+  const std::int64_t sizes[][2] = {{67, 1031}, {1031, 67}, {4357, 3}, {3, 4357}};
+  for (const Reduction reduction : all_reductions())
+    for (const auto& size : sizes)
+      for (const int dim : {0, 1})
+        for (const ResultLayout layout : {ResultLayout::row_major, ResultLayout::column_major}) {
+          Settings settings;
+          settings.dtype = dtype;
+          settings.m = size[0];
+          settings.n = size[1];
+          settings.k = 2;
+          settings.result = layout;
+          check_reduction(reduction, dim, parameters_of(reduction)[0], y() + row("r"), settings);
+        }
+}
+
 TEST_CASE("rows, columns and single values reduce over either dimension", "[conformance]") {
   const DataType dtype = GENERATE(DataType::float32, DataType::float64);
   Settings settings;

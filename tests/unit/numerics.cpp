@@ -1,0 +1,152 @@
+#include <algorithm>
+#include <cmath>
+#include <cstdint>
+#include <cstdio>
+#include <cstring>
+#include <functional>
+#include <limits>
+#include <string>
+#include <vector>
+
+#include "evaluator/formulas.hpp"
+#include "reference/formulas.hpp"
+#include "support/catch.hpp"
+
+using namespace postlude;
+
+// The formulas in float32 against float64 over the whole range of a float.
+//
+// eps = 2^-23. A library function has 2 eps at most here, an operation eps/2. What an argument that
+// was rounded on the way costs is its relative error times the condition of the function there:
+// |t| for exp(t), v^2 for erfc at v/sqrt(2). Where a factor is subnormal, half of the smallest
+// number is lost, times the other factor. Bounds, relative to the true value where it is a normal
+// number; `smallest` = 2^-149:
+//
+// | function          | relative error, eps      | absolute, where a factor is subnormal |
+// |-------------------|--------------------------|---------------------------------------|
+// | exp, expm1, log,  | 2                        | smallest                              |
+// | log1p, erf, tanh  |                          |                                       |
+// | sigmoid           | 4                        | smallest                              |
+// | silu              | 5                        | (1 + |v|) smallest                    |
+// | logsigmoid        | 4                        | smallest                              |
+// | softplus          | 4                        | smallest                              |
+// | mish              | 8                        | (1 + |v|) smallest                    |
+// | gelu              | 4 + v^2                  | (1 + |v|) smallest                    |
+// | gelu_tanh         | 5 + 4 |t|, t the         | (1 + |v|) smallest                    |
+// |                   | argument of the sigmoid  |                                       |
+//
+// gelu and gelu_tanh add their second terms for v < 0 only. tests/conformance holds every backend
+// to the error model of the suite; this table is the host's.
+
+namespace {
+
+constexpr double eps = 0x1p-23;
+constexpr double smallest = 0x1p-149;
+constexpr double smallest_normal = 0x1p-126;
+constexpr double largest = 0x1.fffffep127;
+
+struct Bound {
+  Operation operation;
+  std::string name;
+  std::function<float(float)> formula;
+  /// In eps, at v.
+  std::function<double(double)> relative;
+  bool is_product_with_v;
+};
+
+double constant_bound(double units) { return units; }
+
+std::function<double(double)> units(double count) {
+  return [count](double) { return constant_bound(count); };
+}
+
+double true_value(Operation operation, double v) {
+  const double inputs[] = {v, 1, 20};  // softplus has beta and threshold
+  return detail::reference::apply(operation, inputs);
+}
+
+const std::vector<Bound>& bounds() {
+  namespace f = detail::formula;
+  using O = Operation;
+  static const std::vector<Bound> table = {
+      {O::exp, "exp", f::exp<float>, units(2), false},
+      {O::expm1, "expm1", f::expm1<float>, units(2), false},
+      {O::log, "log", f::log<float>, units(2), false},
+      {O::log1p, "log1p", f::log1p<float>, units(2), false},
+      {O::erf, "erf", f::erf<float>, units(2), false},
+      {O::tanh, "tanh", f::tanh<float>, units(2), false},
+      {O::sigmoid, "sigmoid", f::sigmoid<float>, units(4), false},
+      {O::silu, "silu", f::silu<float>, units(5), true},
+      {O::logsigmoid, "logsigmoid", f::logsigmoid<float>, units(4), false},
+      {O::softplus, "softplus", [](float v) { return f::softplus(v, 1.0f, 20.0f); }, units(4),
+       false},
+      {O::mish, "mish", f::mish<float>, units(8), true},
+      {O::gelu, "gelu", f::gelu<float>, [](double v) { return v < 0 ? 4 + v * v : 4; }, true},
+      {O::gelu_tanh, "gelu_tanh", f::gelu_tanh<float>,
+       [](double v) { return v < 0 ? 5 + 4 * 1.6 * (-v - 0.044715 * v * v * v) : 5; }, true}};
+  return table;
+}
+
+struct Worst {
+  double relative = 0;  ///< in eps, where the true value is normal
+  double at = 0;
+  double absolute = 0;  ///< in units of the smallest number, where it is not
+  int not_finite = 0;   ///< NaN or Inf where the true value is finite, or the reverse
+  int beyond = 0;       ///< the bound
+};
+
+Worst sweep(const Bound& bound) {
+  Worst worst;
+  constexpr std::uint64_t step = 4099;
+  for (std::uint64_t pattern = 0; pattern < std::uint64_t(1) << 32; pattern += step) {
+    const auto bits = static_cast<std::uint32_t>(pattern);
+    float v = 0;
+    std::memcpy(&v, &bits, sizeof v);
+    if (std::isnan(v)) continue;
+    const double wide = static_cast<double>(v);
+    const double expected = true_value(bound.operation, wide);
+    const double found = static_cast<double>(bound.formula(v));
+    const bool overflows = std::abs(expected) > largest;
+    if (std::isnan(expected) || std::isinf(expected) || overflows) {
+      const bool agrees = std::isnan(expected)
+                              ? std::isnan(found)
+                              : found == std::copysign(HUGE_VAL, expected) ||
+                                    (overflows && std::abs(expected) < largest * (1 + 4 * eps));
+      worst.not_finite += agrees ? 0 : 1;
+      continue;
+    }
+    if (!std::isfinite(found)) {
+      // In the last units below the largest number an overflow is a rounding error.
+      worst.not_finite += std::abs(expected) > largest * (1 - 4 * eps) ? 0 : 1;
+      continue;
+    }
+    const double error = std::abs(found - expected);
+    const double lost = bound.is_product_with_v ? (1 + std::abs(wide)) * smallest : smallest;
+    if (std::abs(expected) >= smallest_normal) {
+      const double relative = error / (eps * std::abs(expected));
+      if (relative > worst.relative) {
+        worst.relative = relative;
+        worst.at = wide;
+      }
+      worst.beyond += error <= bound.relative(wide) * eps * std::abs(expected) + lost ? 0 : 1;
+    } else {
+      worst.absolute = std::max(worst.absolute, error / smallest);
+      worst.beyond += error <= bound.relative(wide) * eps * std::abs(expected) + lost ? 0 : 1;
+    }
+  }
+  return worst;
+}
+
+}  // namespace
+
+TEST_CASE("functions keep their error bounds over the whole range of a float", "[unit]") {
+  for (const Bound& bound : bounds()) {
+    const Worst worst = sweep(bound);
+    std::fprintf(stderr, "%-10s at most %.2f eps (at %g), subnormal results off by %.2f units\n",
+                 bound.name.c_str(), worst.relative, worst.at, worst.absolute);
+    INFO(bound.name << ": at most " << worst.relative << " eps, at " << worst.at
+                    << "; subnormal results off by at most " << worst.absolute << " units");
+    CHECK(worst.not_finite == 0);
+    CHECK(worst.beyond == 0);
+  }
+}
