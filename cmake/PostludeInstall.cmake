@@ -1,4 +1,4 @@
-# Install rules, in components: `cpp` (the C++ library), `c` (the C library), `cli` (the command).
+# Install rules, in components: `cpp` (the C++ library), `c` (the C library), `fortran`, `julia`, `cli` (the command).
 # Exported names equal the names inside the tree: Postlude::postlude and Postlude::capi.
 
 include(CMakePackageConfigHelpers)
@@ -41,6 +41,26 @@ if(TARGET postlude_c)
   install(FILES "${PROJECT_BINARY_DIR}/postlude.pc" DESTINATION "${CMAKE_INSTALL_LIBDIR}/pkgconfig" COMPONENT c)
 endif()
 
+# ---- Fortran and Julia ---------------------------------------------------------------------------
+
+if(TARGET postlude_fortran)
+  install(
+    TARGETS postlude_fortran
+    EXPORT PostludeFortranTargets
+    ARCHIVE DESTINATION "${CMAKE_INSTALL_LIBDIR}" COMPONENT fortran)
+  get_target_property(postlude_modules postlude_fortran Fortran_MODULE_DIRECTORY)
+  install(
+    FILES "${postlude_modules}/postlude.mod" "${postlude_modules}/postlude_c.mod"
+    DESTINATION "${CMAKE_INSTALL_INCLUDEDIR}/postlude/fortran"
+    COMPONENT fortran)
+  install(EXPORT PostludeFortranTargets NAMESPACE Postlude:: DESTINATION "${postlude_package_dir}" COMPONENT fortran)
+  export(EXPORT PostludeFortranTargets NAMESPACE Postlude:: FILE "${PROJECT_BINARY_DIR}/PostludeFortranTargets.cmake")
+endif()
+if(TARGET postlude_c)
+  install(DIRECTORY "${PROJECT_SOURCE_DIR}/capi/julia/Postlude" DESTINATION "${CMAKE_INSTALL_DATADIR}/postlude/julia"
+          COMPONENT julia)
+endif()
+
 # ---- The command ---------------------------------------------------------------------------------
 
 if(TARGET postlude_cli)
@@ -61,7 +81,7 @@ configure_package_config_file(
   "${PROJECT_SOURCE_DIR}/cmake/PostludeConfig.cmake.in" "${PROJECT_BINARY_DIR}/PostludeConfig.cmake"
   INSTALL_DESTINATION "${postlude_package_dir}" NO_SET_AND_CHECK_MACRO)
 write_basic_package_version_file("${PROJECT_BINARY_DIR}/PostludeConfigVersion.cmake" COMPATIBILITY SameMinorVersion)
-foreach(component IN ITEMS cpp c)
+foreach(component IN ITEMS cpp c fortran)
   install(
     FILES "${PROJECT_BINARY_DIR}/PostludeConfig.cmake" "${PROJECT_BINARY_DIR}/PostludeConfigVersion.cmake"
     DESTINATION "${postlude_package_dir}"

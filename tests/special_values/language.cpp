@@ -216,19 +216,24 @@ TEST_CASE("subnormal numbers are kept", "[special_values]") {
     CHECK(value > 0);
   }
   CHECK(std::abs(on_row_of(f32, {-100}, "silu(y)").at(0) + 3.720075976020836e-42) <= 101 * unit);
+  // y is 2**100 times as large as what is computed with: a vendor's GEMM may flush a subnormal y.
+  const auto kept = [](DataType dtype, Values values, const std::string& text) {
+    for (double& value : values) value *= 0x1p100;
+    return on_row_of(dtype, values, "v = y * 7.888609052210118e-31; " + text);
+  };
   const Values tiny = {unit, -unit, 3 * unit, 0x1p-127, -0x1p-130};
-  CHECK(on_row_of(f32, tiny, "y") == tiny);
-  CHECK(on_row_of(f32, tiny, "y + 0") == tiny);
-  CHECK(on_row_of(f32, tiny, "max(y, -1)") == tiny);
-  CHECK(on_row_of(f32, tiny, "abs(y)") == Values{unit, unit, 3 * unit, 0x1p-127, 0x1p-130});
-  CHECK(on_row_of(f32, {unit, unit, unit}, "sum(y, dim=1)") == Values{3 * unit});
-  CHECK(on_row_of(f32, {0x1p-126, 0x1p-127}, "y * 0.5") == Values{0x1p-127, 0x1p-128});
+  CHECK(kept(f32, tiny, "v") == tiny);
+  CHECK(kept(f32, tiny, "v + 0") == tiny);
+  CHECK(kept(f32, tiny, "max(v, -1)") == tiny);
+  CHECK(kept(f32, tiny, "abs(v)") == Values{unit, unit, 3 * unit, 0x1p-127, 0x1p-130});
+  CHECK(kept(f32, {unit, unit, unit}, "sum(v, dim=1)") == Values{3 * unit});
+  CHECK(kept(f32, {0x1p-126, 0x1p-127}, "v * 0.5") == Values{0x1p-127, 0x1p-128});
   const Values tiny64 = {0x1p-1074, -0x1p-1070, 0x1p-1023};
-  CHECK(on_row_of(DataType::float64, tiny64, "y + 0") == tiny64);
+  CHECK(kept(DataType::float64, tiny64, "v + 0") == tiny64);
   const Values tiny16 = {0x1p-24, -0x1p-20, 0x1p-15};
   CHECK(on_row_of(DataType::float16, tiny16, "y + 0") == tiny16);
   const Values tiny_b16 = {0x1p-133, -0x1p-130, 0x1p-127};
-  CHECK(on_row_of(DataType::bfloat16, tiny_b16, "y + 0") == tiny_b16);
+  CHECK(kept(DataType::bfloat16, tiny_b16, "v + 0") == tiny_b16);
 }
 
 TEST_CASE("a NaN spoils its own row, group, column or window, and no other", "[special_values]") {
