@@ -56,6 +56,7 @@ Layout output_layout(const Settings& settings) {
 PlanOptions options_of(const Settings& settings) {
   PlanOptions options;
   options.layout = settings.result;
+  options.compilation = settings.compilation;
   return options;
 }
 

@@ -26,6 +26,7 @@ struct Settings {
   Layout operands = Layout::row_major;
   ResultLayout result = ResultLayout::row_major;
   bool has_padded_outputs = false;
+  StageCompilation compilation = StageCompilation::automatic;
 };
 std::string describe(const Settings& settings);
 
