@@ -27,10 +27,10 @@ using namespace postlude;
 // | exp, expm1, log,  | 2                        | smallest                              |
 // | log1p, erf, tanh  |                          |                                       |
 // | sigmoid           | 4                        | smallest                              |
-// | silu              | 5                        | (1 + |v|) smallest                    |
+// | silu              | 5                        | smallest                              |
 // | logsigmoid        | 4                        | smallest                              |
 // | softplus          | 4                        | smallest                              |
-// | mish              | 8                        | (1 + |v|) smallest                    |
+// | mish              | 8                        | smallest                              |
 // | gelu              | 4 + v^2                  | (1 + |v|) smallest                    |
 // | gelu_tanh         | 5 + 4 |t|, t the         | (1 + |v|) smallest                    |
 // |                   | argument of the sigmoid  |                                       |
@@ -76,11 +76,11 @@ const std::vector<Bound>& bounds() {
       {O::erf, "erf", f::erf<float>, units(2), false},
       {O::tanh, "tanh", f::tanh<float>, units(2), false},
       {O::sigmoid, "sigmoid", f::sigmoid<float>, units(4), false},
-      {O::silu, "silu", f::silu<float>, units(5), true},
+      {O::silu, "silu", f::silu<float>, units(5), false},
       {O::logsigmoid, "logsigmoid", f::logsigmoid<float>, units(4), false},
       {O::softplus, "softplus", [](float v) { return f::softplus(v, 1.0f, 20.0f); }, units(4),
        false},
-      {O::mish, "mish", f::mish<float>, units(8), true},
+      {O::mish, "mish", f::mish<float>, units(8), false},
       {O::gelu, "gelu", f::gelu<float>, [](double v) { return v < 0 ? 4 + v * v : 4; }, true},
       {O::gelu_tanh, "gelu_tanh", f::gelu_tanh<float>,
        [](double v) { return v < 0 ? 5 + 4 * 1.6 * (-v - 0.044715 * v * v * v) : 5; }, true}};
