@@ -69,6 +69,11 @@ module postlude_c
   integer(c_int32_t), parameter :: POSTLUDE_MATRIX = 4_c_int32_t
   integer(c_int32_t), parameter :: POSTLUDE_ELEMENT = 5_c_int32_t
 
+  ! postlude_compilation
+  integer(c_int32_t), parameter :: POSTLUDE_COMPILATION_AUTOMATIC = 0_c_int32_t
+  integer(c_int32_t), parameter :: POSTLUDE_COMPILATION_NEVER = 1_c_int32_t
+  integer(c_int32_t), parameter :: POSTLUDE_COMPILATION_ALWAYS = 2_c_int32_t
+
   ! postlude_layout
   integer(c_int32_t), parameter :: POSTLUDE_ROW_MAJOR = 1_c_int32_t
   integer(c_int32_t), parameter :: POSTLUDE_COLUMN_MAJOR = 2_c_int32_t
@@ -110,11 +115,13 @@ module postlude_c
     integer(c_size_t) :: size = 0
     type(c_ptr) :: name = c_null_ptr
     integer(c_int32_t) :: kind = POSTLUDE_ROW
+    integer(c_int32_t) :: is_batched = 0
   end type postlude_operand
 
   type, bind(C) :: postlude_plan_options
     integer(c_size_t) :: size = 0
     integer(c_int32_t) :: layout = POSTLUDE_ROW_MAJOR
+    integer(c_int32_t) :: compilation = POSTLUDE_COMPILATION_AUTOMATIC
     type(c_ptr) :: engine = c_null_ptr
   end type postlude_plan_options
 

@@ -251,23 +251,43 @@ typedef struct postlude_problem {
 #define POSTLUDE_PROBLEM_INIT \
   { sizeof(postlude_problem), POSTLUDE_TENSOR_INIT, POSTLUDE_TENSOR_INIT, POSTLUDE_COMPUTE_AUTOMATIC }
 
-/** Declares a name that the expression uses. The array's order is that of the bindings. Since 0.1. */
+/**
+ * Declares a name that the expression uses. The array's order is that of the bindings.
+ *
+ * In a problem with a batch dimension every matrix of the batch sees the same operand, unless
+ * is_batched: then its tensor has a leading batch dimension, B x N or B x 1 x N for a row, B x M or
+ * B x M x 1 for a column, B, B x 1 or B x 1 x 1 for an element, B x M x N for a matrix. Since 0.1.
+ */
 typedef struct postlude_operand {
   size_t size; /**< sizeof(postlude_operand) */
   const char *name;
   postlude_operand_kind kind;
+  int32_t is_batched; /**< 0 or 1; 0 for a scalar */
 } postlude_operand;
 #define POSTLUDE_OPERAND_INIT \
-  { sizeof(postlude_operand), NULL, POSTLUDE_ROW }
+  { sizeof(postlude_operand), NULL, POSTLUDE_ROW, 0 }
+
+/**
+ * Whether the stages of a plan are compiled for the program when the plan is made, where the backend
+ * can do that (CUDA with NVRTC). Otherwise they are interpreted, which on a GPU takes longer to run
+ * and nothing to prepare. Since 0.1.
+ */
+typedef int32_t postlude_compilation;
+enum {
+  POSTLUDE_COMPILATION_AUTOMATIC = 0, /**< stages over a million elements and more */
+  POSTLUDE_COMPILATION_NEVER = 1,
+  POSTLUDE_COMPILATION_ALWAYS = 2 /**< every stage, or UNSUPPORTED where that is not possible */
+};
 
 /** Options of a plan. Since 0.1. */
 typedef struct postlude_plan_options {
   size_t size;            /**< sizeof(postlude_plan_options) */
   postlude_layout layout; /**< layout that the results will have */
-  const char *engine;     /**< GEMM engine to use, NULL to let the plan choose */
+  postlude_compilation compilation;
+  const char *engine; /**< GEMM engine to use, NULL to let the plan choose */
 } postlude_plan_options;
 #define POSTLUDE_PLAN_OPTIONS_INIT \
-  { sizeof(postlude_plan_options), POSTLUDE_ROW_MAJOR, NULL }
+  { sizeof(postlude_plan_options), POSTLUDE_ROW_MAJOR, POSTLUDE_COMPILATION_AUTOMATIC, NULL }
 
 /**
  * Compiles `expression` for a problem.

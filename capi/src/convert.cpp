@@ -45,6 +45,9 @@ static_assert(equal(POSTLUDE_ROW, OperandKind::row), "");
 static_assert(equal(POSTLUDE_COLUMN, OperandKind::column), "");
 static_assert(equal(POSTLUDE_MATRIX, OperandKind::matrix), "");
 static_assert(equal(POSTLUDE_ELEMENT, OperandKind::element), "");
+static_assert(equal(POSTLUDE_COMPILATION_AUTOMATIC, StageCompilation::automatic), "");
+static_assert(equal(POSTLUDE_COMPILATION_NEVER, StageCompilation::never), "");
+static_assert(equal(POSTLUDE_COMPILATION_ALWAYS, StageCompilation::always), "");
 static_assert(equal(POSTLUDE_ROW_MAJOR, ResultLayout::row_major), "");
 static_assert(equal(POSTLUDE_COLUMN_MAJOR, ResultLayout::column_major), "");
 static_assert(equal(POSTLUDE_ANY_LAYOUT, ResultLayout::any), "");
@@ -82,6 +85,19 @@ ResultLayout to_result_layout(postlude_layout value, const ArgumentName& argumen
   return to_enumeration(
       value, ResultLayout::row_major, ResultLayout::any, argument,
       "POSTLUDE_ROW_MAJOR (1), POSTLUDE_COLUMN_MAJOR (2) or POSTLUDE_ANY_LAYOUT (3)");
+}
+
+StageCompilation to_compilation(postlude_compilation value, const ArgumentName& argument) {
+  return to_enumeration(value, StageCompilation::automatic, StageCompilation::always, argument,
+                        "a postlude_compilation, POSTLUDE_COMPILATION_AUTOMATIC (0) to "
+                        "POSTLUDE_COMPILATION_ALWAYS (2)");
+}
+
+bool to_flag(std::int32_t value, const ArgumentName& argument) {
+  if (value != 0 && value != 1)
+    throw Error(Status::invalid_argument,
+                argument.text() + " is " + std::to_string(value) + ": expected 0 or 1");
+  return value == 1;
 }
 
 void require_extent(std::int64_t value, const ArgumentName& argument) {

@@ -26,6 +26,9 @@ OperandKind to_operand_kind(postlude_operand_kind value, const ArgumentName& arg
 ResultLayout to_matrix_layout(postlude_layout value, const ArgumentName& argument);
 /// The layout that a plan's results will have.
 ResultLayout to_result_layout(postlude_layout value, const ArgumentName& argument);
+StageCompilation to_compilation(postlude_compilation value, const ArgumentName& argument);
+/// 0 or 1.
+bool to_flag(std::int32_t value, const ArgumentName& argument);
 
 void require_extent(std::int64_t value, const ArgumentName& argument);
 

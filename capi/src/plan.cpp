@@ -43,7 +43,8 @@ std::vector<OperandDeclaration> to_declarations(const postlude_operand* operands
   for (const postlude_operand& operand : read_array(operands, count, argument, "operand_count")) {
     const ArgumentName name = argument.element(declarations.size());
     require_pointer(operand.name, name.member("name"), "the name that the expression uses");
-    declarations.push_back({operand.name, to_operand_kind(operand.kind, name.member("kind"))});
+    declarations.push_back({operand.name, to_operand_kind(operand.kind, name.member("kind")),
+                            to_flag(operand.is_batched, name.member("is_batched"))});
   }
   return declarations;
 }
@@ -53,6 +54,7 @@ PlanOptions to_options(const postlude_plan_options* options) {
   if (options == nullptr) return converted;
   const postlude_plan_options known = read_struct(options, "options");
   converted.layout = to_result_layout(known.layout, "options.layout");
+  converted.compilation = to_compilation(known.compilation, "options.compilation");
   if (known.engine != nullptr) converted.engine = known.engine;
   return converted;
 }

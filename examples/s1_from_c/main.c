@@ -30,8 +30,8 @@ static void linear_min_subtract(float* x, float* w, float* bias, float c, float*
   postlude_problem problem = POSTLUDE_PROBLEM_INIT;
   problem.x = matrix(x, M, K);
   problem.w = matrix(w, N, K);
-  const postlude_operand operands[] = {{sizeof(postlude_operand), "bias", POSTLUDE_ROW},
-                                       {sizeof(postlude_operand), "c", POSTLUDE_SCALAR}};
+  const postlude_operand operands[] = {{sizeof(postlude_operand), "bias", POSTLUDE_ROW, 0},
+                                       {sizeof(postlude_operand), "c", POSTLUDE_SCALAR, 0}};
   postlude_plan* plan;
   require(
       postlude_plan_create(context, &problem, "min(y + bias, c) - c", operands, 2, NULL, &plan));

@@ -54,7 +54,8 @@ Expression y();
 /// An operand to be bound by name at execution; `name` must be a valid name of the language
 /// (letters, digits and underscores, not starting with a digit) and not one it already uses.
 /// Errors: Error(invalid_argument). Since: 0.1.
-Expression operand(const std::string& name, OperandKind kind);
+/// `is_batched`: as in OperandDeclaration.
+Expression operand(const std::string& name, OperandKind kind, bool is_batched = false);
 Expression scalar(const std::string& name);
 Expression row(const std::string& name);
 Expression column(const std::string& name);
@@ -167,10 +168,16 @@ Expression avg_pool(const Expression& v, std::int64_t kernel, std::int64_t strid
 Expression dropout(const Expression& v, const Expression& p, const Expression& seed);
 
 /// Declares an operand that an expression text names; the order is that of the C interface's
-/// bindings. Since: 0.1.
+/// bindings.
+///
+/// In a problem with a batch dimension every matrix of the batch sees the same operand, unless
+/// `is_batched`: then it has a leading batch dimension too. A row is bound to a tensor of B x N or
+/// B x 1 x N, a column to B x M or B x M x 1, an element to B, B x 1 or B x 1 x 1, a matrix to
+/// B x M x N. A scalar is never batched. Since: 0.1.
 struct OperandDeclaration {
   std::string name;
   OperandKind kind = OperandKind::row;
+  bool is_batched = false;
 };
 
 /// What a plan computes after the linear layer: one or several named results.

@@ -1,6 +1,7 @@
 #include "execute/binding.hpp"
 
 #include <algorithm>
+#include <array>
 
 #include <postlude/error.hpp>
 
@@ -9,6 +10,21 @@
 namespace postlude {
 namespace detail {
 namespace {
+
+/// The numbers of a tensor's dimensions as those of batch, rows and columns.
+std::array<std::int64_t, 3> by_dimension(const Tensor& tensor, const std::int64_t (&numbers)[3],
+                                         std::int64_t absent, const DimensionReading& reading) {
+  std::array<std::int64_t, 3> result = {absent, absent, absent};
+  int next = 0;
+  if (tensor.rank == 3 || reading.is_batched) result[0] = numbers[next++];
+  if (tensor.rank - next == 2) {
+    result[1] = numbers[next];
+    result[2] = numbers[next + 1];
+  } else if (tensor.rank - next == 1) {
+    result[reading.is_row ? 2 : 1] = numbers[next];
+  }
+  return result;
+}
 
 /// Strides over a stage's domain: a dimension of extent 1 broadcasts.
 void set_strides(OperandAccess& access, const PlannedStage& stage, const StageOperand& operand,
@@ -34,26 +50,14 @@ void set_strides(OperandAccess& access, const PlannedStage& stage, const StageOp
 
 }  // namespace
 
-MatrixStrides strides_of(const Tensor& tensor, bool is_row) {
-  switch (tensor.rank) {
-    case 1:
-      return is_row ? MatrixStrides{0, 0, tensor.stride[0]} : MatrixStrides{0, tensor.stride[0], 0};
-    case 2:
-      return {0, tensor.stride[0], tensor.stride[1]};
-    default:
-      return {tensor.stride[0], tensor.stride[1], tensor.stride[2]};
-  }
+MatrixStrides strides_of(const Tensor& tensor, const DimensionReading& reading) {
+  const std::array<std::int64_t, 3> strides = by_dimension(tensor, tensor.stride, 0, reading);
+  return {strides[0], strides[1], strides[2]};
 }
 
-Shape shape_of(const Tensor& tensor, bool is_row) {
-  switch (tensor.rank) {
-    case 1:
-      return is_row ? Shape{1, 1, tensor.extent[0]} : Shape{1, tensor.extent[0], 1};
-    case 2:
-      return {1, tensor.extent[0], tensor.extent[1]};
-    default:
-      return {tensor.extent[0], tensor.extent[1], tensor.extent[2]};
-  }
+Shape shape_of(const Tensor& tensor, const DimensionReading& reading) {
+  const std::array<std::int64_t, 3> extents = by_dimension(tensor, tensor.extent, 1, reading);
+  return {extents[0], extents[1], extents[2]};
 }
 
 std::vector<const Binding*> match_bindings(const Program& program,
@@ -115,7 +119,9 @@ Stage bind_stage(const ExecutionPlan& plan, const PlannedStage& planned, const B
                                    : outputs[operand.index];
         access.data = tensor.data;
         access.dtype = tensor.dtype;
-        strides = strides_of(tensor, lies_along_columns(operand.shape));
+        const bool is_batched =
+            operand.role == OperandRole::operand && plan.program.operands[operand.index].is_batched;
+        strides = strides_of(tensor, reading_as(operand.shape, is_batched));
         break;
       }
     }

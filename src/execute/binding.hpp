@@ -11,17 +11,26 @@
 namespace postlude {
 namespace detail {
 
-/// Strides of a tensor as a batch of matrices. A tensor of rank 1 lies along the columns when
-/// `is_row`, else along the rows.
-MatrixStrides strides_of(const Tensor& tensor, bool is_row);
+/// How the dimensions of a tensor of rank 1 or 2 are read as those of a batch of matrices; with
+/// rank 3 they are batch, rows, columns.
+struct DimensionReading {
+  /// A vector lies along the columns, so that it is a row, else along the rows.
+  bool is_row = true;
+  /// The first dimension is the batch: rank 2 is a batch of vectors, rank 1 one of single elements.
+  /// Otherwise rank 2 is a matrix, and rank 1 a vector.
+  bool is_batched = false;
+};
 
-/// Extents of a tensor as a batch of matrices, by the same rule.
-Shape shape_of(const Tensor& tensor, bool is_row);
-
-/// A rank 1 tensor stands for a row unless the wanted shape is a column.
-inline bool lies_along_columns(const Shape& wanted) {
-  return wanted.columns != 1 || wanted.rows == 1;
+/// A vector stands for a row unless the wanted shape is a column.
+inline DimensionReading reading_as(const Shape& wanted, bool is_batched = false) {
+  return {wanted.columns != 1 || wanted.rows == 1, is_batched};
 }
+
+/// Strides of a tensor as a batch of matrices.
+MatrixStrides strides_of(const Tensor& tensor, const DimensionReading& reading);
+
+/// Extents of a tensor as a batch of matrices.
+Shape shape_of(const Tensor& tensor, const DimensionReading& reading);
 
 /// The binding of each operand of the program, null where an unused operand has none.
 /// Throws Error(unknown_name, invalid_argument, missing_operand).

@@ -110,7 +110,7 @@ void PlanImplementation::execute(const ExecutionSpace& space, const Arguments& a
   GemmProblem gemm = plan_.gemm;
   if (plan_.y_place == GemmResultPlace::result) {
     const Tensor& holder = arguments.outputs[plan_.y_result];
-    gemm.y = strides_of(holder, lies_along_columns(plan_.program.y));
+    gemm.y = strides_of(holder, reading_as(plan_.program.y));
     memory.y = holder.data;
   } else {
     memory.y = memory.workspace + plan_.y_offset;

@@ -75,8 +75,8 @@ GemmProblem gemm_problem(Backend backend, const LinearProblem& problem) {
   if (x.dtype != w.dtype)
     throw Error(Status::invalid_argument, std::string("w has dtype ") + name_of(w.dtype) +
                                               ": expected that of x, " + name_of(x.dtype));
-  const Shape x_shape = shape_of(x, true);
-  const Shape w_shape = shape_of(w, true);
+  const Shape x_shape = shape_of(x, {});
+  const Shape w_shape = shape_of(w, {});
   if (x_shape.columns != w_shape.columns)
     throw Error(Status::shape_mismatch, "w has in_features " + std::to_string(w_shape.columns) +
                                             ": expected that of x, " +
@@ -93,8 +93,8 @@ GemmProblem gemm_problem(Backend backend, const LinearProblem& problem) {
   gemm.m = x_shape.rows;
   gemm.n = w_shape.rows;
   gemm.k = x_shape.columns;
-  gemm.x = strides_of(x, true);
-  gemm.w = strides_of(w, true);
+  gemm.x = strides_of(x, {});
+  gemm.w = strides_of(w, {});
   if (product(product(product(gemm.batch, gemm.m), gemm.n), 8) < 0)
     throw Error(Status::invalid_argument, "the result of x and w has more than 2^62 bytes");
 

@@ -54,8 +54,9 @@ void require_as_planned(const Tensor& tensor, const Tensor& planned, const std::
                                               std::to_string(planned.stride[i]));
 }
 
-void require_shape(const Tensor& tensor, const Shape& wanted, const std::string& name) {
-  const Shape shape = shape_of(tensor, lies_along_columns(wanted));
+void require_shape(const Tensor& tensor, const Shape& wanted, bool is_batched,
+                   const std::string& name) {
+  const Shape shape = shape_of(tensor, reading_as(wanted, is_batched));
   if (shape != wanted)
     throw Error(Status::shape_mismatch,
                 name + " has shape " + extents_text(tensor) + ": expected " + to_string(wanted));
@@ -76,7 +77,7 @@ void validate_operand(const ProgramOperand& operand, const Binding& binding, Bac
   if (wants_scalar) return;
   require_usable(binding.tensor, name, backend);
   require_float(binding.tensor, name);
-  require_shape(binding.tensor, operand.shape, name);
+  require_shape(binding.tensor, operand.shape, operand.is_batched, name);
 }
 
 void validate_output(const ExecutionPlan& plan, std::size_t index, const Tensor& output,
@@ -89,7 +90,7 @@ void validate_output(const ExecutionPlan& plan, std::size_t index, const Tensor&
     throw Error(Status::unsupported,
                 name + " has dtype " + name_of(output.dtype) + ": an index needs i64");
   if (!value.is_index()) require_float(output, name);
-  require_shape(output, value.shape, name);
+  require_shape(output, value.shape, false, name);
   if (overlaps_itself(output))
     throw Error(Status::overlap, name + " has strides that map two elements to one address");
   if (plan.y_place != GemmResultPlace::result || plan.y_result != index) return;
@@ -100,7 +101,7 @@ void validate_output(const ExecutionPlan& plan, std::size_t index, const Tensor&
                                          "; plan with the layout 'any' for another");
   const MatrixForm wanted =
       plan.layout == ResultLayout::row_major ? MatrixForm::row_major : MatrixForm::column_major;
-  const MatrixStrides strides = strides_of(output, lies_along_columns(value.shape));
+  const MatrixStrides strides = strides_of(output, reading_as(value.shape));
   const MatrixStrides turned{strides.batch, strides.column, strides.row};
   const BlasMatrix held = wanted == MatrixForm::row_major
                               ? blas_form(value.shape.rows, value.shape.columns, strides)

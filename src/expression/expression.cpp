@@ -16,7 +16,7 @@ Expression::Expression(double constant) : node_(detail::make_constant(constant, 
 
 Expression y() { return Expression(detail::make_gemm_result({})); }
 
-Expression operand(const std::string& name, OperandKind kind) {
+Expression operand(const std::string& name, OperandKind kind, bool is_batched) {
   if (!detail::is_identifier(name) || detail::is_reserved_name(name))
     throw Error(Status::invalid_argument,
                 "name is '" + name.substr(0, 64) +
@@ -24,6 +24,7 @@ Expression operand(const std::string& name, OperandKind kind) {
   auto node = std::make_shared<detail::Node>(*detail::make_operand(name, {}));
   node->declares_kind = true;
   node->operand_kind = kind;
+  node->operand_is_batched = is_batched;
   return Expression(std::move(node));
 }
 

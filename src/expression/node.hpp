@@ -53,6 +53,7 @@ struct Node {
   std::string name;            ///< of an operand
   bool declares_kind = false;  ///< the operand's kind was given where it is used (C++ only)
   OperandKind operand_kind = OperandKind::row;
+  bool operand_is_batched = false;
   std::vector<std::shared_ptr<const Node>> inputs;
   SourceSpan span;
   int depth = 1;

@@ -20,19 +20,26 @@ std::uint64_t bits_of(double value) {
   return bits;
 }
 
-Shape operand_shape(OperandKind kind, const Shape& y) {
-  switch (kind) {
+Shape operand_shape(const OperandDeclaration& declaration, const Shape& y) {
+  const std::int64_t batch = declaration.is_batched ? y.batch : 1;
+  switch (declaration.kind) {
     case OperandKind::row:
-      return {1, 1, y.columns};
+      return {batch, 1, y.columns};
     case OperandKind::column:
-      return {1, y.rows, 1};
+      return {batch, y.rows, 1};
     case OperandKind::matrix:
-      return {1, y.rows, y.columns};
-    case OperandKind::scalar:
+      return {batch, y.rows, y.columns};
     case OperandKind::element:
-      return {};
+      return {batch, 1, 1};
+    case OperandKind::scalar:
+      if (!declaration.is_batched) return {};
+      throw Error(Status::invalid_argument,
+                  "operand '" + declaration.name +
+                      "' is a batched scalar: expected a batched element, since a scalar is one "
+                      "number");
   }
-  throw Error(Status::invalid_argument, "kind is " + std::to_string(static_cast<int>(kind)) +
+  throw Error(Status::invalid_argument, "kind is " +
+                                            std::to_string(static_cast<int>(declaration.kind)) +
                                             ": expected an operand kind (1 to 5)");
 }
 
@@ -65,7 +72,7 @@ class Lowering {
     if (!operand_index_.emplace(name, program_.operands.size()).second)
       throw Error(Status::invalid_argument, "operand '" + name + "' is declared twice");
     program_.operands.push_back(
-        {name, declaration.kind, operand_shape(declaration.kind, program_.y)});
+        {name, declaration.kind, declaration.is_batched, operand_shape(declaration, program_.y)});
   }
 
   [[noreturn]] void fail(Status status, const std::string& message, const Node& node) const {
@@ -173,11 +180,12 @@ class Lowering {
                  (guess.empty() ? "" : "; did you mean '" + guess + "'?"),
              node);
       }
-      declare({node.name, node.operand_kind});
+      declare({node.name, node.operand_kind, node.operand_is_batched});
     }
     const std::size_t index = operand_index_.at(node.name);
     ProgramOperand& operand = program_.operands[index];
-    if (node.declares_kind && operand.kind != node.operand_kind)
+    if (node.declares_kind &&
+        (operand.kind != node.operand_kind || operand.is_batched != node.operand_is_batched))
       throw Error(Status::invalid_argument,
                   "operand '" + node.name + "' is declared with two kinds");
     operand.is_used = true;

@@ -54,6 +54,7 @@ struct Value {
 struct ProgramOperand {
   std::string name;
   OperandKind kind = OperandKind::row;
+  bool is_batched = false;  ///< its tensor has a leading batch dimension
   Shape shape;
   bool is_used = false;
 };

@@ -32,7 +32,7 @@ double element(const Tensor& tensor, std::int64_t offset) {
 }
 
 Array operand_value(const ProgramOperand& operand, const Binding& binding) {
-  if (!binding.is_scalar) return read(binding.tensor, operand.shape);
+  if (!binding.is_scalar) return read(binding.tensor, operand.shape, operand.is_batched);
   Array array(operand.shape);
   array.values[0] = binding.scalar;
   return array;
@@ -40,9 +40,9 @@ Array operand_value(const ProgramOperand& operand, const Binding& binding) {
 
 }  // namespace
 
-Array read(const Tensor& tensor, const Shape& shape) {
+Array read(const Tensor& tensor, const Shape& shape, bool is_batched) {
   Array array(shape);
-  const MatrixStrides strides = strides_of(tensor, lies_along_columns(shape));
+  const MatrixStrides strides = strides_of(tensor, reading_as(shape, is_batched));
   for (std::int64_t batch = 0; batch < shape.batch; ++batch)
     for (std::int64_t row = 0; row < shape.rows; ++row)
       for (std::int64_t column = 0; column < shape.columns; ++column)

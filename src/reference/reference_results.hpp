@@ -12,7 +12,7 @@ namespace detail {
 namespace reference {
 
 /// The elements of a host tensor as a batch of matrices of this shape.
-Array read(const Tensor& tensor, const Shape& shape);
+Array read(const Tensor& tensor, const Shape& shape, bool is_batched = false);
 
 /// What a program reads, in float64.
 struct ProgramInputs {

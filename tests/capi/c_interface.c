@@ -435,6 +435,58 @@ static void test_column_major(postlude_backend backend) {
   EXPECT_SUCCESS(postlude_context_destroy(context));
 }
 
+/* Two problems that share w, each with a bias of its own, given as 2 x N. */
+static void test_batch(postlude_backend backend) {
+  layer self;
+  open_layer(&self, backend);
+  float x[2 * M * K];
+  float bias[2 * N];
+  for (int i = 0; i < M * K; ++i) {
+    x[i] = self.host.x[i];
+    x[M * K + i] = -2 * self.host.x[i];
+  }
+  for (int n = 0; n < N; ++n) {
+    bias[n] = self.host.bias[n];
+    bias[N + n] = 8 - self.host.bias[n];
+  }
+  void* x_memory = upload(self.context, x, sizeof x);
+  void* bias_memory = upload(self.context, bias, sizeof bias);
+  float result[2 * M * N];
+  void* memory = upload(self.context, NULL, sizeof result);
+  postlude_tensor tensor =
+      matrix_of(self.context, x_memory, POSTLUDE_FLOAT32, M, K, POSTLUDE_ROW_MAJOR);
+  tensor.rank = 3;
+  tensor.extent[0] = 2, tensor.extent[1] = M, tensor.extent[2] = K;
+  tensor.stride[0] = M * K, tensor.stride[1] = K, tensor.stride[2] = 1;
+  self.problem.x = tensor;
+  postlude_operand operand = declare("bias", POSTLUDE_ROW);
+  operand.is_batched = 1;
+  postlude_plan_options options = POSTLUDE_PLAN_OPTIONS_INIT;
+  options.compilation = POSTLUDE_COMPILATION_NEVER;
+  postlude_plan* plan = NULL;
+  REQUIRE(postlude_plan_create(self.context, &self.problem, "y + bias", &operand, 1, &options,
+                               &plan) == POSTLUDE_SUCCESS);
+  const postlude_operand_value value = tensor_value(
+      matrix_of(self.context, bias_memory, POSTLUDE_FLOAT32, 2, N, POSTLUDE_ROW_MAJOR));
+  postlude_tensor output = tensor;
+  output.data = memory;
+  output.extent[2] = N;
+  output.stride[0] = M * N, output.stride[1] = N;
+  self.bindings.x = tensor;
+  execute(&self, plan, &value, 1, &output, 1);
+  download(self.context, result, memory, sizeof result);
+  for (int b = 0; b < 2; ++b)
+    for (int m = 0; m < M; ++m)
+      for (int n = 0; n < N; ++n)
+        EXPECT((double)result[(b * M + m) * N + n] ==
+               (b == 0 ? 1 : -2) * self.host.y[m * N + n] + (double)bias[b * N + n]);
+  EXPECT_SUCCESS(postlude_free(self.context, x_memory));
+  EXPECT_SUCCESS(postlude_free(self.context, bias_memory));
+  EXPECT_SUCCESS(postlude_free(self.context, memory));
+  EXPECT_SUCCESS(postlude_plan_destroy(plan));
+  close_layer(&self);
+}
+
 /* With the library's workspace and with the caller's, results are the same bits. */
 static void test_workspace(postlude_backend backend) {
   layer self;
@@ -708,6 +760,7 @@ int main(int argc, char** argv) {
   test_reductions(backend);
   test_two_results(backend);
   test_operand_kinds(backend);
+  test_batch(backend);
   test_nan(backend);
   test_column_major(backend);
   test_workspace(backend);

@@ -307,10 +307,14 @@ static const fault plan_faults[] = {
     {COPY_TO(operands[1].name, operands[0].name), POSTLUDE_INVALID_ARGUMENT, "bias"},
     {SET_TO(operands[1].kind, 0), POSTLUDE_INVALID_ARGUMENT, "operands[1].kind is 0"},
     {SET_TO(operands[1].kind, 6), POSTLUDE_INVALID_ARGUMENT, "operands[1].kind is 6"},
+    {SET_TO(operands[0].is_batched, 2), POSTLUDE_INVALID_ARGUMENT, "operands[0].is_batched is 2"},
+    {SET_TO(operands[1].is_batched, 1), POSTLUDE_INVALID_ARGUMENT, "batched scalar"},
 
     {SET_TO(options.size, 1), POSTLUDE_VERSION_MISMATCH, "options.size is 1"},
     {SET_TO(options.layout, 0), POSTLUDE_INVALID_ARGUMENT, "layout is 0"},
     {SET_TO(options.layout, 4), POSTLUDE_INVALID_ARGUMENT, "layout is 4"},
+    {SET_TO(options.compilation, 3), POSTLUDE_INVALID_ARGUMENT, "options.compilation is 3"},
+    {SET_TO(options.compilation, -1), POSTLUDE_INVALID_ARGUMENT, "options.compilation is -1"},
     {COPY_TO(options.engine, expression), POSTLUDE_UNKNOWN_NAME, "engine"},
 };
 

@@ -70,11 +70,12 @@ MixedSettings batched(Settings base, std::int64_t batch, bool shares_w, std::int
   return settings;
 }
 
-void check_program(const std::string& text, const MixedSettings& settings) {
+void check_program(const std::string& text, const MixedSettings& settings,
+                   const std::vector<OperandDeclaration>& operands = operands_of_every_kind()) {
   Random random;
   INFO(random.hint());
   INFO(text << ", " << describe(settings));
-  MixedWorkload workload(settings, text, operands_of_every_kind());
+  MixedWorkload workload(settings, text, operands);
   workload.fill_exact(random);
   workload.execute();
   workload.check();
@@ -103,10 +104,12 @@ TEST_CASE("batched problems agree with the reference", "[conformance]") {
     for (const Settings& size : sizes(dtype))
       for (const Settings& layout : layouts_of(size))
         for (const bool shares_w : {false, true}) {
-          // Batches of one and three, dense and with a gap, in turn: all meet all over the sizes.
+          // Batches of one and three, dense and with a gap, and operands that are shared and that
+          // are not, in turn: all meet all over the sizes.
           const std::int64_t batch = turn % 3 == 0 ? 1 : 3;
           const std::int64_t gap = turn % 4 < 2 ? 0 : 11;
-          check_program(program, batched(layout, batch, shares_w, gap));
+          check_program(program, batched(layout, batch, shares_w, gap),
+                        turn % 5 < 2 ? operands_of_every_kind() : batched_operands_of_every_kind());
           ++turn;
         }
 }
@@ -116,28 +119,32 @@ TEST_CASE("a batch of nothing is nothing to do", "[conformance]") {
   for (const std::string& program : programs())
     for (const Settings& layout : layouts_of(sizes(dtype)[1]))
       for (const bool shares_w : {false, true})
-        check_program(program, batched(layout, 0, shares_w, 0));
+        check_program(program, batched(layout, 0, shares_w, 0),
+                      shares_w ? operands_of_every_kind() : batched_operands_of_every_kind());
 }
 
 TEST_CASE("a batch gives what its matrices give one by one, bit for bit", "[conformance]") {
   const DataType dtype = GENERATE(DataType::float32, DataType::float64);
   const std::string text =
-      "z = group_norm(y + bias, groups=5); return z, sum(z, dim=0), softmax(y, dim=1), "
-      "argmax(y, dim=0)";
+      "z = group_norm(y + bias, groups=5) * gain; return z, sum(z, dim=0), softmax(y, dim=1), "
+      "argmax(y * scale + residual, dim=0)";
+  const std::vector<OperandDeclaration> operands = {{"bias", OperandKind::row, true},
+                                                    {"scale", OperandKind::column, true},
+                                                    {"residual", OperandKind::matrix, false},
+                                                    {"gain", OperandKind::element, true}};
   for (const bool shares_w : {false, true})
     for (const Settings& layout : layouts_of(sizes(dtype)[2])) {
       const MixedSettings settings = batched(layout, 4, shares_w, 5);
       Random random;
       INFO(random.hint());
       INFO(describe(settings));
-      MixedWorkload whole(settings, text, operands_of_every_kind());
+      MixedWorkload whole(settings, text, operands);
       whole.fill_exact(random);
       whole.execute();
       Settings one = layout;
       one.batch = 0;
       MixedWorkload single(settings_of(one), text, operands_of_every_kind());
-      for (const char* name : {"bias", "scale", "residual", "gain"})
-        fill(single.operand(name), elements(whole.operand(name)));
+      fill(single.operand("residual"), elements(whole.operand("residual")));
       const auto part = [](const TestTensor& tensor, std::size_t batch, std::size_t count) {
         const std::vector<double> all = elements(tensor);
         const std::size_t size = all.size() / count;
@@ -147,6 +154,8 @@ TEST_CASE("a batch gives what its matrices give one by one, bit for bit", "[conf
       for (std::size_t batch = 0; batch < 4; ++batch) {
         INFO("matrix " << batch);
         fill(single.x(), part(whole.x(), batch, 4));
+        for (const char* name : {"bias", "scale", "gain"})
+          fill(single.operand(name), part(whole.operand(name), batch, 4));
         fill(single.w(), shares_w ? elements(whole.w()) : part(whole.w(), batch, 4));
         single.execute();
         for (std::size_t i = 0; i < 4; ++i)
@@ -171,6 +180,88 @@ TEST_CASE("matrices of a batch have dropout masks of their own", "[conformance]"
   // Independent masks differ in half of the elements, within five standard deviations.
   const auto count = static_cast<double>(half);
   CHECK(std::abs(different - count / 2) <= 5 * std::sqrt(count) / 2);
+}
+
+TEST_CASE("a batch of vectors need not have the dimension of size one", "[conformance]") {
+  Settings size;
+  size.m = 5;
+  size.n = 7;
+  size.k = 3;
+  Random random;
+  INFO(random.hint());
+  MixedWorkload workload(batched(size, 2, true, 0), "y * scale + bias - gain",
+                         batched_operands_of_every_kind());
+  workload.fill_exact(random);
+  workload.execute();
+  const std::vector<double> expected = elements(workload.output());
+  Arguments arguments = workload.device_arguments();
+  for (Binding& binding : arguments.bindings) {
+    Tensor& tensor = binding.tensor;
+    if (binding.name == "bias") {  // 2 x 1 x 7
+      tensor.extent[1] = tensor.extent[2];
+      tensor.stride[1] = tensor.stride[2];
+      tensor.rank = 2;
+    } else if (binding.name == "scale") {  // 2 x 5 x 1
+      tensor.rank = 2;
+    } else if (binding.name == "gain") {  // 2 x 1 x 1
+      tensor.rank = 1;
+    }
+  }
+  fill(workload.output(), [] { return -1.0; });
+  workload.output().upload();
+  workload.plan().execute(arguments);
+  fence();
+  workload.output().download();
+  CHECK(elements(workload.output()) == expected);
+}
+
+TEST_CASE("the C++ operators batch an operand too", "[conformance]") {
+  Settings size;
+  size.m = 5;
+  size.n = 7;
+  size.k = 3;
+  Random random;
+  INFO(random.hint());
+  MixedWorkload workload(batched(size, 3, false, 0),
+                         y() * operand("scale", OperandKind::column, true) + row("bias"));
+  CHECK(workload.operand("scale").extent(0) == 3);
+  CHECK(workload.operand("bias").extent(0) == 1);
+  workload.fill_exact(random);
+  workload.execute();
+  workload.check();
+  const auto twice = [&] {
+    Plan(execution_space(), {workload.x().device(), workload.w().device(), ComputeMode::automatic},
+         row("bias") + operand("bias", OperandKind::row, true));
+  };
+  check_error(Status::invalid_argument, twice, "'bias' is declared with two kinds");
+}
+
+TEST_CASE("operands of another batch than y's are refused", "[conformance][invalid_input]") {
+  Settings size;
+  size.m = 5;
+  size.n = 7;
+  size.k = 3;
+  Random random;
+  INFO(random.hint());
+  MixedWorkload workload(batched(size, 2, true, 0), "y * scale + bias - gain + residual",
+                         batched_operands_of_every_kind());
+  workload.fill_exact(random);
+  for (const char* name : {"scale", "bias", "gain", "residual"}) {
+    Arguments arguments = workload.device_arguments();
+    for (Binding& binding : arguments.bindings)
+      if (binding.name == name) binding.tensor.extent[0] = 1;
+    check_error(
+        Status::shape_mismatch, [&] { workload.plan().execute(arguments); },
+        "operand '" + std::string(name) + "' has shape 1x", "expected 2x");
+    fence();
+    workload.output().download();
+    CHECK(workload.output().is_untouched());
+  }
+  const auto scalar = [&] {
+    Plan(execution_space(), {workload.x().device(), workload.w().device(), ComputeMode::automatic},
+         "y * c", {{"c", OperandKind::scalar, true}});
+  };
+  check_error(Status::invalid_argument, scalar, "'c' is a batched scalar", "batched element");
 }
 
 TEST_CASE("batches that do not fit are refused", "[conformance][invalid_input]") {

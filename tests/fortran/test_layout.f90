@@ -68,11 +68,13 @@ contains
     call struct('postlude_operand', c_sizeof(operand), operand%size, c_loc(operand%size))
     call field('name', c_loc(operand%name))
     call field('kind', c_loc(operand%kind))
+    call field('is_batched', c_loc(operand%is_batched))
 
     plan_options = POSTLUDE_PLAN_OPTIONS_INIT
     call struct('postlude_plan_options', c_sizeof(plan_options), plan_options%size, &
                 c_loc(plan_options%size))
     call field('layout', c_loc(plan_options%layout))
+    call field('compilation', c_loc(plan_options%compilation))
     call field('engine', c_loc(plan_options%engine))
 
     info = POSTLUDE_RESULT_INFO_INIT

@@ -170,8 +170,9 @@ MixedWorkload::MixedWorkload(const MixedSettings& settings, const Epilogue& epil
     if (operand.kind == OperandKind::scalar)
       scalars_.emplace(operand.name, 1.0);
     else
-      tensors_.emplace(operand.name, make(settings.operand_dtype, operand.shape.rows,
-                                          operand.shape.columns, settings.base.operands, false));
+      tensors_.emplace(operand.name,
+                       make(settings.operand_dtype, operand.shape.rows, operand.shape.columns,
+                            settings.base.operands, operand.is_batched));
   }
   for (std::size_t i = 0; i < plan_.result_count(); ++i) {
     const std::vector<std::int64_t> extents = plan_.result_extents(i);

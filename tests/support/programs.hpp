@@ -18,6 +18,14 @@ inline std::vector<OperandDeclaration> operands_of_every_kind() {
           {"gain", OperandKind::element}};
 }
 
+/// The same with a leading batch dimension on all that can have one.
+inline std::vector<OperandDeclaration> batched_operands_of_every_kind() {
+  std::vector<OperandDeclaration> operands = operands_of_every_kind();
+  for (OperandDeclaration& operand : operands)
+    operand.is_batched = operand.kind != OperandKind::scalar;
+  return operands;
+}
+
 /// The program for y of 5 x 7 with these operands.
 inline detail::Program lower(const Epilogue& epilogue) {
   return detail::lower(epilogue, {1, 5, 7}, 3, operands_of_every_kind());

@@ -93,6 +93,11 @@ const POSTLUDE_COLUMN = Int32(3)
 const POSTLUDE_MATRIX = Int32(4)
 const POSTLUDE_ELEMENT = Int32(5)
 
+const postlude_compilation = Int32
+const POSTLUDE_COMPILATION_AUTOMATIC = Int32(0)
+const POSTLUDE_COMPILATION_NEVER = Int32(1)
+const POSTLUDE_COMPILATION_ALWAYS = Int32(2)
+
 const postlude_layout = Int32
 const POSTLUDE_ROW_MAJOR = Int32(1)
 const POSTLUDE_COLUMN_MAJOR = Int32(2)
@@ -134,11 +139,13 @@ struct postlude_operand
     size::Csize_t
     name::Cstring
     kind::postlude_operand_kind
+    is_batched::Int32
 end
 
 struct postlude_plan_options
     size::Csize_t
     layout::postlude_layout
+    compilation::postlude_compilation
     engine::Cstring
 end
 

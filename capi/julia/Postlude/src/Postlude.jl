@@ -29,6 +29,8 @@ They are keyword arguments, and broadcast as Julia's own broadcasting does again
 | N×M                         | one number for each element of y   | matrix             |
 | 1×1, or an array without dimensions | one number in memory       | element            |
 
+Of a batch, all problems see the same operand, unless it has a third dimension too, as N×1×B.
+
 # Dimensions in expressions
 
 They are the library's, for which a sample is a row: `dim=1` reduces over the output features, the first

@@ -4,6 +4,12 @@ struct Result
     size::Dims
 end
 
+# What the library is told of an operand.
+struct Declaration
+    kind::Int32
+    is_batched::Int32
+end
+
 """
     Plan([context,] expression, X, W[, out]; operands...)
 
@@ -40,7 +46,7 @@ mutable struct Plan
     x_size::Dims
     w_size::Dims
     names::Vector{Symbol}
-    kinds::Vector{Int32}
+    declarations::Vector{Declaration}
     results::Vector{Result}
 end
 
@@ -58,14 +64,16 @@ function Plan(
     require_problem(X, W)
     given = (; operands...)
     names = collect(Symbol, keys(given))
-    kinds = Int32[operand_kind(name, given[name], size(W, 1), size(X, 2)) for name in names]
+    declarations =
+        Declaration[declaration(name, given[name], size(W, 1), size(X, 2)) for name in names]
     x = tensor(X, turned)
     w = tensor(W, kept)
     layout =
         all(array -> is_natural(array, eltype(X)), as_tuple(out)) ? LibPostlude.POSTLUDE_ROW_MAJOR :
         LibPostlude.POSTLUDE_ANY_LAYOUT
-    handle = create_plan(context, x, w, String(expression), names, kinds, layout)
-    plan = finalizer(destroy, Plan(handle, context, size(X), size(W), names, kinds, Result[]))
+    handle = create_plan(context, x, w, String(expression), names, declarations, layout)
+    plan =
+        finalizer(destroy, Plan(handle, context, size(X), size(W), names, declarations, Result[]))
     append!(plan.results, results_of(plan))
     return plan
 end
@@ -103,24 +111,28 @@ function require_problem(X, W)
     )
 end
 
-operand_kind(name, ::Number, n, m) = LibPostlude.POSTLUDE_SCALAR
-function operand_kind(name, array::AbstractArray, n, m)
-    ndims(array) == 0 && return LibPostlude.POSTLUDE_ELEMENT
-    if ndims(array) == 1
-        length(array) == n && return LibPostlude.POSTLUDE_ROW
-    elseif ndims(array) == 2
-        size(array) == (n, m) && return LibPostlude.POSTLUDE_MATRIX
-        size(array) == (1, 1) && return LibPostlude.POSTLUDE_ELEMENT
-        size(array) == (n, 1) && return LibPostlude.POSTLUDE_ROW
-        size(array) == (1, m) && return LibPostlude.POSTLUDE_COLUMN
+declaration(name, ::Number, n, m) = Declaration(LibPostlude.POSTLUDE_SCALAR, 0)
+function declaration(name, array::AbstractArray, n, m)
+    is_batched = ndims(array) == 3
+    if ndims(array) == 0
+        return Declaration(LibPostlude.POSTLUDE_ELEMENT, 0)
+    elseif ndims(array) == 1
+        length(array) == n && return Declaration(LibPostlude.POSTLUDE_ROW, 0)
+    elseif ndims(array) in (2, 3)
+        matrix = (size(array, 1), size(array, 2))
+        matrix == (n, m) && return Declaration(LibPostlude.POSTLUDE_MATRIX, is_batched)
+        matrix == (1, 1) && return Declaration(LibPostlude.POSTLUDE_ELEMENT, is_batched)
+        matrix == (n, 1) && return Declaration(LibPostlude.POSTLUDE_ROW, is_batched)
+        matrix == (1, m) && return Declaration(LibPostlude.POSTLUDE_COLUMN, is_batched)
     end
     fail(
         LibPostlude.POSTLUDE_SHAPE_MISMATCH,
-        "operand $name is $(join(size(array), "×")): expected a number, a vector of $n, $n×1, 1×$m or $n×$m",
+        "operand $name is $(join(size(array), "×")): expected a number, a vector of $n, $n×1, 1×$m or " *
+        "$n×$m, or one of these matrices for each of a batch",
     )
 end
 
-function create_plan(context, x, w, expression, names, kinds, layout)
+function create_plan(context, x, w, expression, names, declared, layout)
     problem = Ref(
         LibPostlude.postlude_problem(
             sizeof(LibPostlude.postlude_problem),
@@ -133,6 +145,7 @@ function create_plan(context, x, w, expression, names, kinds, layout)
         LibPostlude.postlude_plan_options(
             sizeof(LibPostlude.postlude_plan_options),
             layout,
+            LibPostlude.POSTLUDE_COMPILATION_AUTOMATIC,
             Cstring(C_NULL),
         ),
     )
@@ -143,7 +156,8 @@ function create_plan(context, x, w, expression, names, kinds, layout)
             LibPostlude.postlude_operand(
                 sizeof(LibPostlude.postlude_operand),
                 Cstring(pointer(texts[i])),
-                kinds[i],
+                declared[i].kind,
+                declared[i].is_batched,
             ) for i in eachindex(texts)
         ]
         GC.@preserve declarations begin
@@ -282,10 +296,10 @@ function require_operands(plan::Plan, given)
             "$name is no operand of the plan: expected $(join(plan.names, ", "))",
         )
     end
-    for (name, planned) in zip(plan.names, plan.kinds)
+    for (name, planned) in zip(plan.names, plan.declarations)
         haskey(given, name) ||
             fail(LibPostlude.POSTLUDE_MISSING_OPERAND, "operand $name has no value")
-        operand_kind(name, given[name], plan.w_size[1], plan.x_size[2]) == planned || fail(
+        declaration(name, given[name], plan.w_size[1], plan.x_size[2]) == planned || fail(
             LibPostlude.POSTLUDE_SHAPE_MISMATCH,
             "operand $name has another size than the one that the plan was made for",
         )
