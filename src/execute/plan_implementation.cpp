@@ -121,10 +121,13 @@ void PlanImplementation::execute(const ExecutionSpace& space, const Arguments& a
         space, gemm,
         {arguments.x.data, arguments.w.data, memory.y, memory.workspace + plan_.engine_offset});
 
+  std::vector<BoundStage> stages;
+  stages.reserve(plan_.stages.size());
   for (const PlannedStage& stage : plan_.stages)
-    run_stage(space, stage.sweep, bind_stage(plan_, stage, memory, bindings, arguments.outputs),
-              plan_.compute_dtype,
-              reinterpret_cast<ReductionState*>(memory.workspace + stage.partials_offset));
+    stages.push_back({stage.sweep, stage.joins_previous,
+                      bind_stage(plan_, stage, memory, bindings, arguments.outputs),
+                      reinterpret_cast<ReductionState*>(memory.workspace + stage.partials_offset)});
+  run_stages(space, stages, plan_.compute_dtype);
 }
 
 }  // namespace detail

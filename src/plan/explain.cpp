@@ -22,6 +22,10 @@ std::string quantity(double value, const char* unit) {
   return text;
 }
 
+bool is_host(Backend backend) {
+  return backend == Backend::serial || backend == Backend::openmp || backend == Backend::threads;
+}
+
 const char* sweep_name(SweepKind kind) {
   switch (kind) {
     case SweepKind::pointwise:
@@ -86,6 +90,8 @@ std::string stage_text(const ExecutionPlan& plan, std::size_t index) {
   text += "\n           reads " + (reads.empty() ? "nothing" : reads) + "; writes " + writes +
           "; " + quantity(bytes, "B") + ", " +
           quantity(static_cast<double>(stage.domain.elements()) * stage.operation_count, "FLOP");
+  if (stage.joins_previous && is_host(plan.gemm.backend))
+    text += "; on each line right after the stage before";
   if (stage.sweep == SweepKind::outer_reduction)
     text += "; " + std::to_string(stage.chunks) + " chunks, " +
             quantity(static_cast<double>(stage.partials_bytes), "B") + " of partial results";

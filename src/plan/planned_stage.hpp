@@ -58,6 +58,10 @@ struct PlannedStage {
   std::size_t partials_offset = 0;  ///< bytes from the start of the workspace
   std::size_t partials_bytes = 0;
   int operation_count = 0;  ///< operations on each element
+  /// It needs of a line (row, or column where inner_is_rows) only what the stages before it, back
+  /// to the first one that does not join, made of the same line: one thread may run them one after
+  /// another on a line that stays in its cache.
+  bool joins_previous = false;
 };
 
 /// Lines that one chunk of an outer reduction takes. Depends on the shape alone, so that the order

@@ -53,6 +53,7 @@ class Planner {
                      [](const Group& a, const Group& b) { return a.level < b.level; });
     place_y();
     build_stages();
+    join_lines();
     place_partials();
     return std::move(plan_);
   }
@@ -325,6 +326,27 @@ class Planner {
           intermediates_[target.is_reduction ? target.reduction : target.value] =
               target.output.offset;
     }
+  }
+
+  void join_lines() {
+    for (std::size_t i = 1; i < plan_.stages.size(); ++i)
+      plan_.stages[i].joins_previous = works_line_by_line(plan_.stages[i]) &&
+                                       works_line_by_line(plan_.stages[i - 1]) &&
+                                       has_lines_of(plan_.stages[i], plan_.stages[i - 1]);
+  }
+
+  static bool has_lines_of(const PlannedStage& stage, const PlannedStage& other) {
+    return stage.inner_is_rows == other.inner_is_rows && stage.stage.batch == other.stage.batch &&
+           stage.stage.outer == other.stage.outer;
+  }
+
+  /// Whether a line of the results comes from the same line of everything that is read.
+  static bool works_line_by_line(const PlannedStage& stage) {
+    if (stage.sweep == SweepKind::outer_reduction || stage.window_count > 0) return false;
+    // A column that is repeated belongs to several lines where lines are columns.
+    return !stage.inner_is_rows ||
+           std::all_of(stage.operands.begin(), stage.operands.end(),
+                       [](const StageOperand& operand) { return operand.repeat == 1; });
   }
 
   /// Stages run one after another, so that one area serves the partial results of all.

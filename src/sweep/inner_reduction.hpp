@@ -6,6 +6,8 @@
 #include <postlude/detail/traversal.hpp>
 
 #include "sweep/device_body.hpp"
+#include "sweep/grid.hpp"
+#include "sweep/host_line.hpp"
 #include "sweep/sweep_label.hpp"
 
 namespace postlude {
@@ -20,52 +22,35 @@ struct InnerReductionTeam {
                                Kokkos::MemoryTraits<Kokkos::Unmanaged>>;
 
   Stage stage;
+  std::int64_t first_line;
 
   KOKKOS_INLINE_FUNCTION void operator()(const Member& member) const {
     const Scratch shared(member.team_scratch(0), team_threads);
-    inner_reduction_thread<T, InterpretedCode>(stage, member.league_rank(), member.team_rank(),
-                                               shared.data(), [&] { member.team_barrier(); });
+    inner_reduction_thread<T, InterpretedCode>(stage, first_line + member.league_rank(),
+                                               member.team_rank(), shared.data(),
+                                               [&] { member.team_barrier(); });
   }
 
   static void launch(const Space& space, const Stage& stage) {
-    Policy policy(space, static_cast<int>(stage.batch * stage.outer), team_threads);
-    policy.set_scratch_size(0, Kokkos::PerTeam(Scratch::shmem_size(team_threads)));
-    Kokkos::parallel_for(sweep_label<Space>("inner_reduction"),
-                         Kokkos::Experimental::require(
-                             policy, Kokkos::Experimental::WorkItemProperty::HintLightWeight),
-                         InnerReductionTeam{stage});
+    launch_in_parts(stage.batch * stage.outer, [&](std::int64_t first, std::int64_t lines) {
+      Policy policy(space, static_cast<int>(lines), team_threads);
+      policy.set_scratch_size(0, Kokkos::PerTeam(Scratch::shmem_size(team_threads)));
+      Kokkos::parallel_for(sweep_label<Space>("inner_reduction"),
+                           Kokkos::Experimental::require(
+                               policy, Kokkos::Experimental::WorkItemProperty::HintLightWeight),
+                           InnerReductionTeam{stage, first});
+    });
   }
 };
 
-/// Reduces each line with one host thread, block by block.
+/// One host thread for each line.
 template <class Space, class T>
 struct InnerReductionLine {
-  struct Sink {
-    const Stage& stage;
-    ReductionState* states;
-    const Span& span;
-
-    POSTLUDE_FUNCTION void operator()(int target, const T* values) const {
-      const StageReduction& reduction = stage.reductions[target];
-      reduction_accumulate_block(reduction.kind, reduction.parameter, states[target], values,
-                                 span.count(0, host_width), span.inner);
-    }
-  };
-
   Stage stage;
 
   void operator()(const std::int64_t item) const {
     const std::int64_t batch = item / stage.outer;
-    const std::int64_t outer = item - batch * stage.outer;
-    ReductionState states[maximum_reductions];
-    for (int i = 0; i < stage.reduction_count; ++i)
-      states[i] = reduction_identity<T>(stage.reductions[i].kind);
-    for (std::int64_t inner = 0; inner < stage.inner; inner += host_width) {
-      const Span span{batch, outer, inner, outer + 1, stage.inner, 0, 0};
-      evaluate<T, 1, host_width, InterpretedCode>(stage, span, Sink{stage, states, span});
-    }
-    for (int i = 0; i < stage.reduction_count; ++i)
-      store_reduced<T, InterpretedCode>(stage, i, batch, outer, 0, states[i], stage.inner);
+    reduce_line<T>(stage, batch, item - batch * stage.outer);
   }
 
   static void launch(const Space& space, const Stage& stage) {

@@ -7,6 +7,8 @@
 
 #include "plan/planned_stage.hpp"
 #include "sweep/device_body.hpp"
+#include "sweep/grid.hpp"
+#include "sweep/host_line.hpp"
 #include "sweep/sweep_label.hpp"
 
 namespace postlude {
@@ -29,22 +31,26 @@ struct OuterReductionTeam {
   Stage stage;
   Partials partials;
   OuterCut cut;
+  std::int64_t first_team;
 
   KOKKOS_INLINE_FUNCTION void operator()(const Member& member) const {
     const Scratch shared(member.team_scratch(0), scratch_states);
-    outer_reduction_thread<T, InterpretedCode>(stage, partials, cut, member.league_rank(),
-                                               member.team_rank(), shared.data(),
-                                               [&] { member.team_barrier(); });
+    outer_reduction_thread<T, InterpretedCode>(
+        stage, partials, cut, first_team + member.league_rank(), member.team_rank(), shared.data(),
+        [&] { member.team_barrier(); });
   }
 
   static void launch(const Space& space, const Stage& stage, const Partials& partials) {
     const OuterCut cut = outer_cut(stage, outer_tile<T>());
-    Policy policy(space, static_cast<int>(stage.batch * cut.chunks * cut.tiles), team_threads);
-    policy.set_scratch_size(0, Kokkos::PerTeam(Scratch::shmem_size(scratch_states)));
-    Kokkos::parallel_for(sweep_label<Space>("outer_reduction"),
-                         Kokkos::Experimental::require(
-                             policy, Kokkos::Experimental::WorkItemProperty::HintLightWeight),
-                         OuterReductionTeam{stage, partials, cut});
+    const std::int64_t all = stage.batch * cut.chunks * cut.tiles;
+    launch_in_parts(all, [&](std::int64_t first, std::int64_t teams) {
+      Policy policy(space, static_cast<int>(teams), team_threads);
+      policy.set_scratch_size(0, Kokkos::PerTeam(Scratch::shmem_size(scratch_states)));
+      Kokkos::parallel_for(sweep_label<Space>("outer_reduction"),
+                           Kokkos::Experimental::require(
+                               policy, Kokkos::Experimental::WorkItemProperty::HintLightWeight),
+                           OuterReductionTeam{stage, partials, cut, first});
+    });
   }
 };
 

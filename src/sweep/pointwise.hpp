@@ -6,6 +6,7 @@
 #include <postlude/detail/traversal.hpp>
 
 #include "sweep/device_body.hpp"
+#include "sweep/host_line.hpp"
 #include "sweep/sweep_label.hpp"
 
 namespace postlude {
@@ -58,9 +59,7 @@ struct PointwiseBlocks {
 
   KOKKOS_INLINE_FUNCTION void operator()(std::int64_t batch, std::int64_t outer, std::int64_t begin,
                                          int count) const {
-    for (std::int64_t inner = begin; inner < begin + count; inner += host_width)
-      evaluate<T, 1, host_width, InterpretedCode>(
-          stage, Span{batch, outer, inner, outer + 1, begin + count, 0, 0}, NoSink());
+    evaluate_line<T>(stage, batch, outer, begin, begin + count);
   }
 };
 

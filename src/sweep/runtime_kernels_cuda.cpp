@@ -10,6 +10,7 @@
 
 #include "compat/with_instance.hpp"
 #include "sweep/embedded_sources.hpp"
+#include "sweep/grid.hpp"
 #include "sweep/outer_reduction.hpp"
 #include "sweep/pointwise.hpp"
 #include "sweep/runtime_kernels.hpp"
@@ -102,29 +103,33 @@ const char* kernel_text(SweepKind kind) {
   switch (kind) {
     case SweepKind::pointwise:
       return "extern \"C\" __global__ void __launch_bounds__(256) kernel(\n"
-             "    const __grid_constant__ Stage stage, std::int64_t segments) {\n"
+             "    const __grid_constant__ Stage stage, std::int64_t first, std::int64_t segments) "
+             "{\n"
              "  pointwise_thread<T, packets, Code>(stage, segments,\n"
-             "      std::int64_t(blockIdx.x) * blockDim.x + threadIdx.x);\n"
+             "      (first + blockIdx.x) * blockDim.x + threadIdx.x);\n"
              "}\n";
     case SweepKind::inner_reduction:
       return "extern \"C\" __global__ void __launch_bounds__(team_threads) kernel(\n"
-             "    const __grid_constant__ Stage stage) {\n"
+             "    const __grid_constant__ Stage stage, std::int64_t first) {\n"
              "  __shared__ alignas(16) unsigned char memory[team_threads * "
              "sizeof(ReductionState)];\n"
-             "  inner_reduction_thread<T, Code>(stage, blockIdx.x, threadIdx.x,\n"
+             "  inner_reduction_thread<T, Code>(stage, first + blockIdx.x, threadIdx.x,\n"
              "      reinterpret_cast<ReductionState*>(memory), [] { __syncthreads(); });\n"
              "}\n";
     case SweepKind::outer_reduction:
       return "extern \"C\" __global__ void __launch_bounds__(team_threads) kernel(\n"
-             "    const __grid_constant__ Stage stage, Partials partials, OuterCut cut) {\n"
+             "    const __grid_constant__ Stage stage, std::int64_t first, Partials partials,\n"
+             "    OuterCut cut) {\n"
              "  __shared__ alignas(16) unsigned char memory[\n"
              "      outer_thread_rows * outer_tile<T>() * sizeof(ReductionState)];\n"
-             "  outer_reduction_thread<T, Code>(stage, partials, cut, blockIdx.x, threadIdx.x,\n"
+             "  outer_reduction_thread<T, Code>(stage, partials, cut, first + blockIdx.x, "
+             "threadIdx.x,\n"
              "      reinterpret_cast<ReductionState*>(memory), [] { __syncthreads(); });\n"
              "}\n"
              "extern \"C\" __global__ void __launch_bounds__(64) finish(\n"
-             "    const __grid_constant__ Stage stage, Partials partials, OuterCut cut) {\n"
-             "  const std::int64_t i = std::int64_t(blockIdx.x) * blockDim.x + threadIdx.x;\n"
+             "    const __grid_constant__ Stage stage, std::int64_t first, Partials partials,\n"
+             "    OuterCut cut) {\n"
+             "  const std::int64_t i = (first + blockIdx.x) * blockDim.x + threadIdx.x;\n"
              "  if (i >= stage.batch * stage.inner) return;\n"
              "  finish_outer_reduction<T, Code>(stage, partials, cut.chunks, i / stage.inner,\n"
              "                                  i % stage.inner);\n"
@@ -276,43 +281,47 @@ class KernelCache {
   std::map<std::string, CompiledKernels> kernels_;
 };
 
-void launch(cudaKernel_t kernel, std::int64_t blocks, int threads, void** arguments,
-            cudaStream_t stream) {
-  const cudaError_t result =
-      cudaLaunchKernel(reinterpret_cast<const void*>(kernel), dim3(static_cast<unsigned>(blocks)),
-                       dim3(static_cast<unsigned>(threads)), arguments, 0, stream);
-  if (result != cudaSuccess)
-    throw Error(Status::backend_failure,
-                std::string("launching a stage: ") + cudaGetErrorString(result));
+/// Every kernel takes the stage, the first block of a launch, and these.
+template <class... Others>
+void launch(cudaKernel_t kernel, std::int64_t all_blocks, int threads, cudaStream_t stream,
+            const Stage& stage, Others... others) {
+  launch_in_parts(all_blocks, [&](std::int64_t first, std::int64_t blocks) {
+    void* arguments[] = {const_cast<Stage*>(&stage), &first, &others...};
+    const cudaError_t result =
+        cudaLaunchKernel(reinterpret_cast<const void*>(kernel), dim3(static_cast<unsigned>(blocks)),
+                         dim3(static_cast<unsigned>(threads)), arguments, 0, stream);
+    if (result != cudaSuccess)
+      throw Error(Status::backend_failure,
+                  std::string("launching a stage: ") + cudaGetErrorString(result));
+  });
 }
 
 void launch_pointwise(const CompiledKernels& kernels, const Stage& stage, DataType compute,
                       cudaStream_t stream) {
   const int packets = packets_of(SweepKind::pointwise, stage, compute);
-  std::int64_t segments = compute == DataType::float64 ? pointwise_segments<double>(stage, packets)
-                                                       : pointwise_segments<float>(stage, packets);
+  const std::int64_t segments = compute == DataType::float64
+                                    ? pointwise_segments<double>(stage, packets)
+                                    : pointwise_segments<float>(stage, packets);
   constexpr int threads = 256;
   const std::int64_t items = stage.batch * stage.outer * segments * warp_threads;
-  void* arguments[] = {const_cast<Stage*>(&stage), &segments};
-  launch(kernels.kernel, (items + threads - 1) / threads, threads, arguments, stream);
+  launch(kernels.kernel, (items + threads - 1) / threads, threads, stream, stage, segments);
 }
 
 void launch_inner_reduction(const CompiledKernels& kernels, const Stage& stage,
                             cudaStream_t stream) {
-  void* arguments[] = {const_cast<Stage*>(&stage)};
-  launch(kernels.kernel, stage.batch * stage.outer, team_threads, arguments, stream);
+  launch(kernels.kernel, stage.batch * stage.outer, team_threads, stream, stage);
 }
 
 void launch_outer_reduction(const CompiledKernels& kernels, const Stage& stage, DataType compute,
                             ReductionState* states, cudaStream_t stream) {
-  Partials partials{states, stage.batch, stage.inner};
-  OuterCut cut =
+  const Partials partials{states, stage.batch, stage.inner};
+  const OuterCut cut =
       outer_cut(stage, compute == DataType::float64 ? outer_tile<double>() : outer_tile<float>());
-  void* arguments[] = {const_cast<Stage*>(&stage), &partials, &cut};
-  launch(kernels.kernel, stage.batch * cut.chunks * cut.tiles, team_threads, arguments, stream);
+  launch(kernels.kernel, stage.batch * cut.chunks * cut.tiles, team_threads, stream, stage,
+         partials, cut);
   constexpr int threads = 64;
-  launch(kernels.finish, (stage.batch * stage.inner + threads - 1) / threads, threads, arguments,
-         stream);
+  launch(kernels.finish, (stage.batch * stage.inner + threads - 1) / threads, threads, stream,
+         stage, partials, cut);
 }
 
 }  // namespace

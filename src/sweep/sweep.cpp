@@ -2,6 +2,7 @@
 
 #include "compat/with_instance.hpp"
 #include "sweep/inner_reduction.hpp"
+#include "sweep/joined_sweep.hpp"
 #include "sweep/outer_reduction.hpp"
 #include "sweep/pointwise.hpp"
 #include "sweep/runtime_kernels.hpp"
@@ -11,30 +12,50 @@ namespace detail {
 namespace {
 
 template <class T, class Space>
-void interpret(const Space& space, SweepKind kind, const Stage& stage, ReductionState* partials) {
-  switch (kind) {
+void interpret(const Space& space, const BoundStage& bound) {
+  switch (bound.sweep) {
     case SweepKind::pointwise:
-      pointwise_sweep<T>(space, stage);
+      pointwise_sweep<T>(space, bound.stage);
       break;
     case SweepKind::inner_reduction:
-      inner_reduction_sweep<T>(space, stage);
+      inner_reduction_sweep<T>(space, bound.stage);
       break;
     case SweepKind::outer_reduction:
-      outer_reduction_sweep<T>(space, stage, partials);
+      outer_reduction_sweep<T>(space, bound.stage, bound.partials);
       break;
   }
 }
 
+/// Runs stages from `first` on, and returns how many.
+template <class T, class Space>
+std::size_t run_next(const Space& instance, const std::vector<BoundStage>& stages,
+                     std::size_t first) {
+  if constexpr (!is_device_space<Space>()) {
+    std::size_t count = 1;
+    while (first + count < stages.size() && stages[first + count].joins_previous) ++count;
+    if (count > 1 && has_line_for_every_thread(instance, stages[first].stage)) {
+      joined_sweep<T>(instance, &stages[first], count);
+      return count;
+    }
+  }
+  interpret<T>(instance, stages[first]);
+  return 1;
+}
+
 }  // namespace
 
-void run_stage(const ExecutionSpace& space, SweepKind kind, const Stage& stage, DataType compute,
-               ReductionState* partials) {
-  if (run_compiled_stage(space, kind, stage, compute, partials)) return;
+void run_stages(const ExecutionSpace& space, const std::vector<BoundStage>& stages,
+                DataType compute) {
   with_instance(space, [&](const auto& instance) {
-    if (compute == DataType::float64)
-      interpret<double>(instance, kind, stage, partials);
-    else
-      interpret<float>(instance, kind, stage, partials);
+    for (std::size_t i = 0; i < stages.size();) {
+      const BoundStage& next = stages[i];
+      if (run_compiled_stage(space, next.sweep, next.stage, compute, next.partials))
+        ++i;
+      else if (compute == DataType::float64)
+        i += run_next<double>(instance, stages, i);
+      else
+        i += run_next<float>(instance, stages, i);
+    }
   });
 }
 

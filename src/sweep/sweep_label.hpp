@@ -14,10 +14,6 @@ std::string sweep_label(const char* kind) {
   return std::string("postlude::sweep::") + kind + "[" + name_of(BackendOf<Space>::value) + "]";
 }
 
-/// Elements of a host's block: it fits the first-level cache with all slots (128 floats x 16 blocks
-/// are 8 KB).
-constexpr int host_width = 128;
-
 }  // namespace detail
 }  // namespace postlude
 

@@ -95,6 +95,28 @@ TEST_CASE("a normalisation over rows takes one pass to reduce and one to finish"
   CHECK(plan.y_place == GemmResultPlace::result);
 }
 
+TEST_CASE("stages that need only their own line of each other are joined", "[unit]") {
+  const auto joined = [](const std::string& text, ResultLayout layout) {
+    std::string pattern;
+    for (const PlannedStage& stage : planned(text, layout).stages)
+      pattern += stage.joins_previous ? '+' : '|';
+    return pattern;
+  };
+  const ResultLayout rows = ResultLayout::row_major;
+  const ResultLayout columns = ResultLayout::column_major;
+  CHECK(joined("softmax(y, dim=1)", rows) == "|++");
+  CHECK(joined("softmax(y, dim=0)", columns) == "|++");
+  CHECK(joined("layer_norm(y)", rows) == "|+");
+  // Across lines, every line is needed before the first can go on.
+  CHECK(joined("softmax(y, dim=0)", rows) == "|||");
+  CHECK(joined("softmax(y, dim=1)", columns) == "|||");
+  CHECK(joined("batch_norm(y)", rows) == "|||");
+  // In column-major order a group is several lines.
+  CHECK(joined("group_norm(y, groups=7)", columns) == "|||");
+  // The mean of the column is needed by every line of the second pass.
+  CHECK(joined("y - mean(max(y, dim=1), dim=0)", rows) == "|||");
+}
+
 TEST_CASE("a program without y computes no GEMM", "[unit]") {
   const ExecutionPlan plan = planned("bias * scale + residual");
   CHECK(plan.y_place == GemmResultPlace::nowhere);
