@@ -55,6 +55,43 @@ POSTLUDE_FUNCTION const T* fetch(const Stage& stage, Source source, const Span& 
   return scratch;
 }
 
+#if !defined(POSTLUDE_ON_DEVICE)
+/// Which values of a host's block are one number in all lanes: what comes from scalars and from
+/// operands that broadcast along the inner dimension, as sqrt(var + eps) in a normalisation. Their
+/// operations are computed once for the block. (On a device a lane more costs nothing.)
+struct UniformValues {
+  bool accumulator = false;
+  bool slots[maximum_slots] = {};
+
+  bool has(const Stage& stage, Source source) const {
+    switch (source.kind()) {
+      case SourceKind::accumulator:
+        return accumulator;
+      case SourceKind::slot:
+        return slots[source.index()];
+      case SourceKind::scalar:
+        return true;
+      case SourceKind::operand: {
+        const OperandAccess& access = stage.operands[source.index()];
+        return access.stride_inner == 0 && access.inner_divisor == 1;
+      }
+    }
+    return false;
+  }
+
+  bool has_all(const Stage& stage, const Instruction& instruction) const {
+    const int count = instruction.action == Action::ternary  ? 3
+                      : instruction.action == Action::binary ? 2
+                                                             : 1;
+    for (int i = 0; i < count; ++i)
+      if (!has(stage, instruction.sources[i])) return false;
+    return instruction.action != Action::random;
+  }
+};
+#else
+struct UniformValues {};
+#endif
+
 // One loop per arity: `formula` is applied to every lane.
 template <int lanes, class T, class Formula>
 POSTLUDE_FUNCTION void map(const Formula& formula, T* result, const T* a) {
@@ -134,7 +171,8 @@ POSTLUDE_FUNCTION void draw(const OperandAccess& position, std::int64_t parts, d
 template <class T, int packets, int width, class Sink>
 POSTLUDE_FUNCTION void step(const Stage& stage, const Instruction instruction, const Span& span,
                             const Sink& sink, T (&accumulator)[packets * width],
-                            T (&slots)[maximum_slots][packets * width]) {
+                            T (&slots)[maximum_slots][packets * width],
+                            [[maybe_unused]] UniformValues& uniform) {
   T first[packets * width];
   const T* a = first;
   if (instruction.action != Action::random)
@@ -167,10 +205,23 @@ POSTLUDE_FUNCTION void step(const Stage& stage, const Instruction instruction, c
       if (instruction.action == Action::ternary)
         c = fetch<T, packets, width>(stage, instruction.sources[2], span, accumulator, slots,
                                      third);
+#if !defined(POSTLUDE_ON_DEVICE)
+      if (uniform.has_all(stage, instruction)) {
+        T value[1];
+        apply_any<1>(instruction.operation, value, a, b, c);
+        for (int lane = 0; lane < packets * width; ++lane) accumulator[lane] = value[0];
+        break;
+      }
+#endif
       apply_any<packets * width>(instruction.operation, accumulator, a, b, c);
       break;
     }
   }
+#if !defined(POSTLUDE_ON_DEVICE)
+  uniform.accumulator = uniform.has_all(stage, instruction);
+  if (instruction.slot != Instruction::no_slot)
+    uniform.slots[instruction.slot] = uniform.accumulator;
+#endif
   if (instruction.slot == Instruction::no_slot) return;
   POSTLUDE_LANES
   for (int lane = 0; lane < packets * width; ++lane)
@@ -288,8 +339,10 @@ POSTLUDE_FUNCTION void evaluate(const Stage& stage, const Span& span, const Sink
     run_known<T, packets, width, Code>(stage, span, sink, accumulator, slots,
                                        std::make_index_sequence<Code::instruction_count>());
   } else {
+    UniformValues uniform;
     for (int i = 0; i < stage.instruction_count; ++i)
-      step<T, packets, width>(stage, stage.instructions[i], span, sink, accumulator, slots);
+      step<T, packets, width>(stage, stage.instructions[i], span, sink, accumulator, slots,
+                              uniform);
   }
 }
 

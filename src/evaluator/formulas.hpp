@@ -218,10 +218,12 @@ POSTLUDE_FUNCTION T sigmoid(T v) {
 }
 template <class T>
 POSTLUDE_FUNCTION T silu(T v) {
-  if (v >= T(0)) return v * sigmoid(v);
-  // exp(v) in two halves: it is subnormal, and short of digits, before v * exp(v) is.
-  const T half = std::exp(v * T(0.5));
-  return half == T(0) ? T(0) : (v * half) * (half / (T(1) + half * half));
+  // exp(-|v|) in two halves: it is subnormal, and short of digits, before v * exp(v) is. One
+  // exponential for both signs, since a vector of elements has both.
+  const T half = std::exp(std::fabs(v) * T(-0.5));
+  const T denominator = T(1) + half * half;
+  if (v >= T(0)) return v / denominator;
+  return half == T(0) ? T(0) : (v * half) * (half / denominator);
 }
 template <class T>
 POSTLUDE_FUNCTION T logsigmoid(T v) {
