@@ -1,7 +1,8 @@
-# cmake -DNM=... -DLIBRARY=... -DHEADER=... -P exported_symbols.cmake
+# cmake -DNM=... -DREADELF=... -DLIBRARY=... -DSONAME=... -DHEADER=... -P exported_symbols.cmake
 #
 # The shared library exports exactly what the header declares: nothing of Kokkos, of a BLAS or of
-# C++, which would clash with a host's own copies, and no function is forgotten.
+# C++, which would clash with a host's own copies, and no function is forgotten. Programs look for
+# it under its SONAME, which is the major version's.
 
 cmake_minimum_required(VERSION 3.22)
 
@@ -31,6 +32,11 @@ foreach(line IN LISTS lines)
   list(APPEND exported "${name}")
 endforeach()
 
+execute_process(COMMAND "${READELF}" --dynamic --wide "${LIBRARY}" OUTPUT_VARIABLE table COMMAND_ERROR_IS_FATAL ANY)
+if(NOT table MATCHES "\\(SONAME\\)[^\n]*\\[([^\n]*)\\]" OR NOT CMAKE_MATCH_1 STREQUAL SONAME)
+  message(SEND_ERROR "the SONAME is '${CMAKE_MATCH_1}' instead of ${SONAME}")
+endif()
+
 file(READ "${HEADER}" text)
 string(REGEX MATCHALL "POSTLUDE_API [a-z0-9_ ]+[ *]postlude_[a-z0-9_]+\\(" declarations "${text}")
 set(declared "")
@@ -55,4 +61,4 @@ foreach(name IN LISTS declared)
     message(SEND_ERROR "declared in postlude.h but not exported: ${name}")
   endif()
 endforeach()
-message(STATUS "${count} functions, all of version POSTLUDE_0")
+message(STATUS "${count} functions, all of version POSTLUDE_0, in ${SONAME}")
