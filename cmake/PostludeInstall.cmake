@@ -1,4 +1,5 @@
-# Install rules, in components: `cpp` (the C++ library), `c` (the C library), `fortran`, `julia`, `cli` (the command).
+# Install rules, in components: `runtime` (shared libraries under their SONAMEs: what programs need to run), `cpp`, `c`,
+# `fortran` and `julia` (what is needed to build such programs, with `runtime`), `cli` (the command).
 # Exported names equal the names inside the tree: Postlude::postlude and Postlude::capi.
 
 include(CMakePackageConfigHelpers)
@@ -11,7 +12,7 @@ install(
   TARGETS postlude
   EXPORT PostludeCppTargets
   ARCHIVE DESTINATION "${CMAKE_INSTALL_LIBDIR}" COMPONENT cpp
-  LIBRARY DESTINATION "${CMAKE_INSTALL_LIBDIR}" COMPONENT cpp
+  LIBRARY DESTINATION "${CMAKE_INSTALL_LIBDIR}" COMPONENT runtime NAMELINK_COMPONENT cpp
   RUNTIME DESTINATION "${CMAKE_INSTALL_BINDIR}" COMPONENT cpp)
 install(
   DIRECTORY "${PROJECT_SOURCE_DIR}/include/postlude" "${PROJECT_BINARY_DIR}/include/postlude"
@@ -28,7 +29,7 @@ if(TARGET postlude_c)
     TARGETS postlude_c
     EXPORT PostludeCTargets
     ARCHIVE DESTINATION "${CMAKE_INSTALL_LIBDIR}" COMPONENT c
-    LIBRARY DESTINATION "${CMAKE_INSTALL_LIBDIR}" COMPONENT c
+    LIBRARY DESTINATION "${CMAKE_INSTALL_LIBDIR}" COMPONENT runtime NAMELINK_COMPONENT c
     RUNTIME DESTINATION "${CMAKE_INSTALL_BINDIR}" COMPONENT c)
   install(FILES "${PROJECT_SOURCE_DIR}/capi/include/postlude.h" DESTINATION "${CMAKE_INSTALL_INCLUDEDIR}" COMPONENT c)
   install(EXPORT PostludeCTargets NAMESPACE Postlude:: DESTINATION "${postlude_package_dir}" COMPONENT c)
