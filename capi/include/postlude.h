@@ -27,6 +27,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
+/** What the library's functions are declared with. */
 #if defined(_WIN32)
 #define POSTLUDE_API
 #else
@@ -89,9 +90,9 @@ enum {
 /** How the linear layer is computed. Since 0.1. */
 typedef int32_t postlude_compute_mode;
 enum {
-  POSTLUDE_COMPUTE_AUTOMATIC = 0, /**< f64 for float64 inputs, f32 for float32 inputs */
-  POSTLUDE_COMPUTE_F64 = 1,
-  POSTLUDE_COMPUTE_F32 = 2
+  POSTLUDE_COMPUTE_AUTOMATIC = 0, /**< f64 for float64 inputs, else f32 */
+  POSTLUDE_COMPUTE_F64 = 1,       /**< IEEE float64 throughout */
+  POSTLUDE_COMPUTE_F32 = 2        /**< strict float32; float16 and bfloat16 are converted */
 };
 
 /** How an operand's shape relates to y (M x N). Since 0.1. */
@@ -147,6 +148,7 @@ typedef struct postlude_context_options {
                                  NULL for a stream of the context's own; must be NULL on CPUs */
   int32_t threads;          /**< host threads, 1 to 512, if Kokkos is initialised here; 0 for all */
 } postlude_context_options;
+/** Sets up a postlude_context_options. Since 0.1. */
 #define POSTLUDE_CONTEXT_OPTIONS_INIT \
   { sizeof(postlude_context_options), POSTLUDE_BACKEND_DEFAULT, -1, NULL, 0 }
 
@@ -200,6 +202,7 @@ POSTLUDE_API postlude_status postlude_free(postlude_context *context, void *memo
  */
 POSTLUDE_API postlude_status postlude_copy_to_backend(postlude_context *context, void *destination,
                                                       const void *source, size_t bytes);
+/** The same in the other direction. Since 0.1. */
 POSTLUDE_API postlude_status postlude_copy_to_host(postlude_context *context, void *destination,
                                                    const void *source, size_t bytes);
 /** The memory space that postlude_allocate gives: HOST on CPUs, DEVICE on accelerators. Since 0.1. */
@@ -213,14 +216,15 @@ POSTLUDE_API postlude_status postlude_context_memory_space(const postlude_contex
  */
 typedef struct postlude_tensor {
   size_t size; /**< sizeof(postlude_tensor) */
-  void *data;
-  postlude_dtype dtype;
-  int32_t rank;
-  int64_t extent[3];
-  int64_t stride[3];
-  postlude_memory_space memory_space;
-  int32_t reserved; /**< 0 */
+  void *data;          /**< element (0, 0, 0) */
+  postlude_dtype dtype; /**< of the elements */
+  int32_t rank;         /**< number of dimensions, 1 to 3 */
+  int64_t extent[3];    /**< sizes */
+  int64_t stride[3];    /**< distances of neighbours, in elements */
+  postlude_memory_space memory_space; /**< where data points */
+  int32_t reserved;                   /**< 0 */
 } postlude_tensor;
+/** Sets up a postlude_tensor. Since 0.1. */
 #define POSTLUDE_TENSOR_INIT \
   { sizeof(postlude_tensor), NULL, POSTLUDE_FLOAT32, 2, {0, 0, 1}, {0, 0, 1}, POSTLUDE_HOST, 0 }
 
@@ -244,10 +248,11 @@ POSTLUDE_API postlude_status postlude_tensor_vector(postlude_tensor *tensor, voi
  */
 typedef struct postlude_problem {
   size_t size; /**< sizeof(postlude_problem) */
-  postlude_tensor x;
-  postlude_tensor w;
-  postlude_compute_mode compute;
+  postlude_tensor x;             /**< M x K */
+  postlude_tensor w;             /**< N x K */
+  postlude_compute_mode compute; /**< how */
 } postlude_problem;
+/** Sets up a postlude_problem. Since 0.1. */
 #define POSTLUDE_PROBLEM_INIT \
   { sizeof(postlude_problem), POSTLUDE_TENSOR_INIT, POSTLUDE_TENSOR_INIT, POSTLUDE_COMPUTE_AUTOMATIC }
 
@@ -260,10 +265,11 @@ typedef struct postlude_problem {
  */
 typedef struct postlude_operand {
   size_t size; /**< sizeof(postlude_operand) */
-  const char *name;
-  postlude_operand_kind kind;
-  int32_t is_batched; /**< 0 or 1; 0 for a scalar */
+  const char *name;           /**< as the expression has it; copied */
+  postlude_operand_kind kind; /**< its shape */
+  int32_t is_batched;         /**< 0 or 1; 0 for a scalar */
 } postlude_operand;
+/** Sets up a postlude_operand. Since 0.1. */
 #define POSTLUDE_OPERAND_INIT \
   { sizeof(postlude_operand), NULL, POSTLUDE_ROW, 0 }
 
@@ -275,17 +281,18 @@ typedef struct postlude_operand {
 typedef int32_t postlude_compilation;
 enum {
   POSTLUDE_COMPILATION_AUTOMATIC = 0, /**< stages over a million elements and more */
-  POSTLUDE_COMPILATION_NEVER = 1,
-  POSTLUDE_COMPILATION_ALWAYS = 2 /**< every stage, or UNSUPPORTED where that is not possible */
+  POSTLUDE_COMPILATION_NEVER = 1,     /**< all are interpreted */
+  POSTLUDE_COMPILATION_ALWAYS = 2     /**< every stage, or UNSUPPORTED where that is not possible */
 };
 
 /** Options of a plan. Since 0.1. */
 typedef struct postlude_plan_options {
   size_t size;            /**< sizeof(postlude_plan_options) */
   postlude_layout layout; /**< layout that the results will have */
-  postlude_compilation compilation;
-  const char *engine; /**< GEMM engine to use, NULL to let the plan choose */
+  postlude_compilation compilation; /**< whether stages are compiled */
+  const char *engine;     /**< GEMM engine to use, NULL to let the plan choose */
 } postlude_plan_options;
+/** Sets up a postlude_plan_options. Since 0.1. */
 #define POSTLUDE_PLAN_OPTIONS_INIT \
   { sizeof(postlude_plan_options), POSTLUDE_ROW_MAJOR, POSTLUDE_COMPILATION_AUTOMATIC, NULL }
 
@@ -317,9 +324,10 @@ POSTLUDE_API postlude_status postlude_plan_workspace_size(const postlude_plan *p
 typedef struct postlude_result_info {
   size_t size;          /**< sizeof(postlude_result_info) */
   const char *name;     /**< owned by the plan */
-  postlude_dtype dtype; /**< natural dtype: FLOAT32, FLOAT64 or INT64 */
+  postlude_dtype dtype; /**< natural dtype: INT64 for an index, else that of the problem */
   int64_t extent[3];    /**< batch, rows, columns */
 } postlude_result_info;
+/** Sets up a postlude_result_info. Since 0.1. */
 #define POSTLUDE_RESULT_INFO_INIT \
   { sizeof(postlude_result_info), NULL, POSTLUDE_FLOAT32, {1, 0, 0} }
 
@@ -340,24 +348,26 @@ POSTLUDE_API postlude_status postlude_plan_explain(const postlude_plan *plan, co
 /** The value of one operand: `scalar` for the kind POSTLUDE_SCALAR, else `tensor`. Since 0.1. */
 typedef struct postlude_operand_value {
   size_t size; /**< sizeof(postlude_operand_value) */
-  double scalar;
-  postlude_tensor tensor;
+  double scalar;          /**< the number */
+  postlude_tensor tensor; /**< the tensor */
 } postlude_operand_value;
+/** Sets up a postlude_operand_value. Since 0.1. */
 #define POSTLUDE_OPERAND_VALUE_INIT \
   { sizeof(postlude_operand_value), 0.0, POSTLUDE_TENSOR_INIT }
 
 /** Everything that one execution reads and writes. Since 0.1. */
 typedef struct postlude_bindings {
   size_t size; /**< sizeof(postlude_bindings) */
-  postlude_tensor x;
-  postlude_tensor w;
+  postlude_tensor x;                      /**< as the plan's problem has it, with data */
+  postlude_tensor w;                      /**< the same */
   const postlude_operand_value *operands; /**< in the order of the plan's operands */
-  size_t operand_count;
-  const postlude_tensor *outputs; /**< in the order of the plan's results */
-  size_t output_count;
+  size_t operand_count;                   /**< the plan's */
+  const postlude_tensor *outputs;         /**< in the order of the plan's results */
+  size_t output_count;                    /**< the plan's */
   void *workspace; /**< 256-byte aligned memory of the backend, or NULL for the library's own */
-  size_t workspace_bytes;
+  size_t workspace_bytes; /**< of workspace; 0 for NULL */
 } postlude_bindings;
+/** Sets up a postlude_bindings. Since 0.1. */
 #define POSTLUDE_BINDINGS_INIT \
   { sizeof(postlude_bindings), POSTLUDE_TENSOR_INIT, POSTLUDE_TENSOR_INIT, NULL, 0, NULL, 0, NULL, 0 }
 
@@ -377,11 +387,12 @@ POSTLUDE_API postlude_status postlude_execute(const postlude_plan *plan,
 /** How one result compared with the float64 reference. Since 0.1. */
 typedef struct postlude_check_result {
   size_t size; /**< sizeof(postlude_check_result) */
-  int64_t elements;
+  int64_t elements;   /**< compared */
   int64_t violations; /**< |out - ref| > tolerance + tolerance |ref|, or NaN or infinity differs */
-  double largest_absolute_error;
-  double largest_relative_error;
+  double largest_absolute_error; /**< largest |out - ref|; infinite when a NaN or infinity differs */
+  double largest_relative_error; /**< largest |out - ref| / |ref| where |ref| > tolerance */
 } postlude_check_result;
+/** Sets up a postlude_check_result. Since 0.1. */
 #define POSTLUDE_CHECK_RESULT_INIT \
   { sizeof(postlude_check_result), 0, 0, 0.0, 0.0 }
 
@@ -390,7 +401,7 @@ typedef struct postlude_check_result {
  * are host copies. Takes 2 M N K float64 operations on all host threads.
  *
  * @param tolerance absolute and relative, finite; 0 selects the one of the problem's dtype (1e-4
- *                  for f32).
+ *                  for f32, 1e-11 for f64, 1e-2 for f16 and bf16).
  * @param results   one per result of the plan, set up with the _INIT macro.
  * Errors: as postlude_execute, WRONG_MEMORY_SPACE for tensors that are not on the host. Since 0.1.
  */

@@ -9,12 +9,12 @@ namespace postlude {
 ///
 /// Since: 0.1.
 enum class Backend : std::int32_t {
-  serial = 1,
-  openmp = 2,
-  threads = 3,
-  cuda = 4,
-  hip = 5,
-  sycl = 6
+  serial = 1,   ///< Kokkos::Serial
+  openmp = 2,   ///< Kokkos::OpenMP
+  threads = 3,  ///< Kokkos::Threads
+  cuda = 4,     ///< Kokkos::Cuda
+  hip = 5,      ///< not built yet
+  sycl = 6      ///< not built yet
 };
 
 /// The lower-case name of a backend, for example "openmp". Never null. Since: 0.1.

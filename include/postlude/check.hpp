@@ -11,10 +11,11 @@ namespace postlude {
 
 /// How one result compared with the float64 reference. Since: 0.1.
 struct CheckResult {
-  std::string name;
-  std::int64_t elements = 0;
+  std::string name;           ///< of the result
+  std::int64_t elements = 0;  ///< compared
   /// Elements with |out - ref| > tolerance + tolerance * |ref|, or whose NaN or infinity differs.
   std::int64_t violations = 0;
+  /// Largest |out - ref|; infinite when a NaN or an infinity differs.
   double largest_absolute_error = 0;
   /// Largest |out - ref| / |ref| over the elements with |ref| > tolerance.
   double largest_relative_error = 0;
@@ -24,7 +25,8 @@ struct CheckResult {
 ///
 /// `arguments` are host tensors, executed before with `plan`; the reference recomputes everything
 /// from x, w and the bindings in float64. `tolerance` is absolute and relative; a value that is
-/// not positive selects the one of the problem's dtype (1e-4 for float32, 1e-11 for float64).
+/// not positive selects the one of the problem's dtype: 1e-4 for float32, 1e-11 for float64, 1e-2
+/// for float16 and bfloat16.
 /// Runs on all host threads; takes 2*M*N*K float64 operations. Errors: Error(invalid_argument) for
 /// tensors in device memory. Threads: safe. Since: 0.1.
 std::vector<CheckResult> compare_with_reference(const Plan& plan, const Arguments& arguments,

@@ -55,17 +55,20 @@ constexpr const char* name_of(DataType type) noexcept {
 /// The DataType of a C++ element type, by specialisation. Since: 0.1.
 template <class T>
 struct DataTypeOf;
+/// The DataType of double. Since: 0.1.
 template <>
 struct DataTypeOf<double> {
-  static constexpr DataType value = DataType::float64;
+  static constexpr DataType value = DataType::float64;  ///< float64
 };
+/// The DataType of float. Since: 0.1.
 template <>
 struct DataTypeOf<float> {
-  static constexpr DataType value = DataType::float32;
+  static constexpr DataType value = DataType::float32;  ///< float32
 };
+/// The DataType of std::int64_t. Since: 0.1.
 template <>
 struct DataTypeOf<std::int64_t> {
-  static constexpr DataType value = DataType::int64;
+  static constexpr DataType value = DataType::int64;  ///< int64
 };
 
 }  // namespace postlude

@@ -41,8 +41,10 @@ const char* status_name(Status status) noexcept;
 /// Since: 0.1.
 class Error : public std::runtime_error {
  public:
+  /// An error with the text that what() returns.
   Error(Status status, const std::string& message) : std::runtime_error(message), status_(status) {}
 
+  /// The kind of failure.
   Status status() const noexcept { return status_; }
 
  private:

@@ -53,6 +53,7 @@ class ExecutionSpace {
       : backend_(detail::BackendOf<Instance>::value),
         instance_(std::make_shared<Instance>(instance)) {}
 
+  /// The backend that the instance belongs to.
   Backend backend() const noexcept { return backend_; }
 
   /// The Kokkos instance; `Instance` must be the type of `backend()`.

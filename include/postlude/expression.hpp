@@ -42,6 +42,7 @@ class Expression {
 
   /// For the library's own use.
   explicit Expression(std::shared_ptr<const detail::Node> node) : node_(std::move(node)) {}
+  /// For the library's own use.
   const std::shared_ptr<const detail::Node>& node() const noexcept { return node_; }
 
  private:
@@ -53,13 +54,17 @@ Expression y();
 
 /// An operand to be bound by name at execution; `name` must be a valid name of the language
 /// (letters, digits and underscores, not starting with a digit) and not one it already uses.
-/// Errors: Error(invalid_argument). Since: 0.1.
-/// `is_batched`: as in OperandDeclaration.
+/// `is_batched` is as in OperandDeclaration. Errors: Error(invalid_argument). Since: 0.1.
 Expression operand(const std::string& name, OperandKind kind, bool is_batched = false);
+/// An operand of the kind OperandKind::scalar, as operand(). Since: 0.1.
 Expression scalar(const std::string& name);
+/// An operand of the kind OperandKind::row, as operand(). Since: 0.1.
 Expression row(const std::string& name);
+/// An operand of the kind OperandKind::column, as operand(). Since: 0.1.
 Expression column(const std::string& name);
+/// An operand of the kind OperandKind::matrix, as operand(). Since: 0.1.
 Expression matrix(const std::string& name);
+/// An operand of the kind OperandKind::element, as operand(). Since: 0.1.
 Expression element(const std::string& name);
 
 namespace detail {
@@ -75,6 +80,7 @@ using EnableForExpressions = typename std::enable_if<
 
 // One function per line of the table: postlude::relu(v), postlude::clamp(v, low, high), ... At
 // least one argument must be an Expression, so that these never compete with the standard library.
+// (cmake/Doxyfile.in documents them, and the operators below, from the same table.)
 #define POSTLUDE_FUNCTION_DECLARATION(name, arity, signature, formula)          \
   template <class... Arguments, detail::EnableForExpressions<Arguments...> = 0> \
   Expression name(const Arguments&... arguments) {                              \
@@ -83,6 +89,7 @@ using EnableForExpressions = typename std::enable_if<
 POSTLUDE_FUNCTION_OPERATIONS(POSTLUDE_FUNCTION_DECLARATION)
 #undef POSTLUDE_FUNCTION_DECLARATION
 
+/// -a: the operation `negate` of the table. Since: 0.1.
 inline Expression operator-(const Expression& a) { return detail::apply(Operation::negate, {a}); }
 
 #define POSTLUDE_OPERATOR_DECLARATION(symbol, operation)                        \
@@ -113,31 +120,34 @@ inline Expression pow(const Expression& a, const Expression& b) {
 /// Errors: Error(invalid_argument) for another dim, Error(shape_mismatch) at planning for a max,
 /// min, amax, argmax or argmin over an empty dimension. Since: 0.1.
 Expression reduce(Reduction reduction, const Expression& v, int dim);
+/// The same with the reduction's number. Since: 0.1.
 Expression reduce(Reduction reduction, const Expression& v, int dim, double parameter);
 
 /// What most normalisations take beside the value: `weight` and `bias` are applied after
 /// normalising, where they are given; `eps` is added to the variance. Since: 0.1.
 struct NormOptions {
-  std::optional<Expression> weight;
-  std::optional<Expression> bias;
-  double eps = 1e-5;
+  std::optional<Expression> weight;  ///< multiplies the normalised value
+  std::optional<Expression> bias;    ///< is added after that
+  double eps = 1e-5;                 ///< 0 or more
 };
 
-/// exp(v - max) / sum(exp(v - max)) over `dim`, stable for large values; and its logarithm.
+/// exp(v - max) / sum(exp(v - max)) over `dim`, stable for large values.
 ///
 /// A row of -inf, or with +inf, gives NaN, as in PyTorch. Errors: Error(invalid_argument) for a dim
-/// other than 0, 1, -1, -2. Since: 0.1.
+/// other than 0, 1, -1, -2, Error(shape_mismatch) at planning for an empty dimension. Since: 0.1.
 Expression softmax(const Expression& v, int dim);
+/// The logarithm of softmax(), computed without it. Errors: as softmax(). Since: 0.1.
 Expression log_softmax(const Expression& v, int dim);
 
 /// (v - mean) / sqrt(var + eps) * weight + bias of each row, with the biased variance (Ba, Kiros
-/// and Hinton, Layer Normalization, 2016). instance_norm is the same: a row is one instance of one
-/// channel. Errors: Error(invalid_argument) for a negative eps. Since: 0.1.
+/// and Hinton, Layer Normalization, 2016). Errors: Error(invalid_argument) for a negative eps.
+/// Since: 0.1.
 Expression layer_norm(const Expression& v, const NormOptions& options = {});
+/// The same as layer_norm(): a row is one instance of one channel. Since: 0.1.
 Expression instance_norm(const Expression& v, const NormOptions& options = {});
 
 /// v / sqrt(mean(v**2) + eps) * weight of each row (Zhang and Sennrich, Root Mean Square Layer
-/// Normalization, 2019). eps defaults to the distance of floats at 1, as in PyTorch. Since: 0.1.
+/// Normalization, 2019). eps defaults to the distance of floats at 1 for every dtype. Since: 0.1.
 Expression rms_norm(const Expression& v, const std::optional<Expression>& weight = std::nullopt,
                     double eps = 1.1920929e-07);
 
@@ -146,19 +156,21 @@ Expression rms_norm(const Expression& v, const std::optional<Expression>& weight
 /// the number of columns. Since: 0.1.
 Expression group_norm(const Expression& v, std::int64_t groups, const NormOptions& options = {});
 
-/// (v - mean) / sqrt(var + eps) * weight + bias of each column: with the mean and biased variance
-/// of the batch, or with given ones (Ioffe and Szegedy, Batch Normalization, 2015). Since: 0.1.
+/// (v - mean) / sqrt(var + eps) * weight + bias of each column, with the mean and biased variance
+/// of the batch (Ioffe and Szegedy, Batch Normalization, 2015). Since: 0.1.
 Expression batch_norm(const Expression& v, const NormOptions& options = {});
+/// The same with given mean and variance. Since: 0.1.
 Expression batch_norm(const Expression& v, const Expression& mean, const Expression& var,
                       const NormOptions& options = {});
 
 /// v / max(norm(v, dim), eps). Since: 0.1.
 Expression l2_normalize(const Expression& v, int dim = 1, double eps = 1e-12);
 
-/// Largest value and mean of `kernel` neighbours along dim 1, at every `stride`-th column; a stride
-/// of 0 is the kernel. A tail shorter than the kernel is dropped. Errors: Error(shape_mismatch) at
-/// planning when the kernel is wider than the value. Since: 0.1.
+/// Largest of `kernel` neighbours along dim 1, at every `stride`-th column; a stride of 0 is the
+/// kernel. A tail shorter than the kernel is dropped. Errors: Error(shape_mismatch) at planning
+/// when the kernel is wider than the value. Since: 0.1.
 Expression max_pool(const Expression& v, std::int64_t kernel, std::int64_t stride = 0);
+/// Mean of `kernel` neighbours; otherwise as max_pool(). Since: 0.1.
 Expression avg_pool(const Expression& v, std::int64_t kernel, std::int64_t stride = 0);
 
 /// v * (u < p ? 0 : 1 / (1 - p)): u is uniform in [0, 1), drawn by Philox 4x32-10 from the seed and
@@ -175,9 +187,9 @@ Expression dropout(const Expression& v, const Expression& p, const Expression& s
 /// B x 1 x N, a column to B x M or B x M x 1, an element to B, B x 1 or B x 1 x 1, a matrix to
 /// B x M x N. A scalar is never batched. Since: 0.1.
 struct OperandDeclaration {
-  std::string name;
-  OperandKind kind = OperandKind::row;
-  bool is_batched = false;
+  std::string name;                     ///< as the text has it
+  OperandKind kind = OperandKind::row;  ///< its shape
+  bool is_batched = false;              ///< whether each matrix of a batch has its own
 };
 
 /// What a plan computes after the linear layer: one or several named results.
@@ -198,17 +210,22 @@ struct OperandDeclaration {
 /// Threads: immutable, safe to share. Since: 0.1.
 class Epilogue {
  public:
+  /// A result and its name.
   struct Result {
-    std::string name;
-    Expression value;
+    std::string name;  ///< unlike every other result's
+    Expression value;  ///< what is computed
   };
 
+  /// One result, named "result".
   Epilogue(const Expression& value);
+  /// Several results. Errors: Error(invalid_argument) for none, and for two of one name.
   Epilogue(std::vector<Result> results);
   /// Parses `text`.
   Epilogue(const std::string& text);
+  /// Parses `text`, which is NUL-terminated.
   Epilogue(const char* text) : Epilogue(std::string(text)) {}
 
+  /// The results in their order.
   const std::vector<Result>& results() const noexcept { return results_; }
   /// The text it was parsed from, empty when it was built from expressions.
   const std::string& text() const noexcept { return text_; }

@@ -48,6 +48,7 @@ template <class OutView>
 class FunctorPlan {
  public:
   static_assert(OutView::rank == 2, "postlude::FunctorPlan: out must have rank 2");
+  /// The execution space of out.
   using Space = typename OutView::execution_space;
 
   /// A plan for out = functor(x w^T) on `space`; only shapes and strides of x and w are used.
@@ -67,6 +68,7 @@ class FunctorPlan {
                      Body::inner_is_rows ? rows : columns, Body{out, functor});
   }
 
+  /// As Plan::explain(), without the functor.
   std::string explain() const { return plan_.explain(); }
 
  private:

@@ -3,6 +3,7 @@
 
 #include <cstdint>
 
+/// @file
 /// The one table of the language's operations. Everything that must know all of them (parser, C++
 /// builder, evaluator, reference, tests, documentation) is generated from these lists.
 ///
@@ -12,8 +13,10 @@
 /// - signature: parameter names with their defaults, as a user may give them by keyword;
 /// - formula: what it computes, for messages and documentation.
 ///
-/// All follow IEEE 754 for NaN and Inf and propagate NaN from every input (`where` from the chosen
-/// branch only). Semantics are those of PyTorch's function of that name.
+/// All follow IEEE 754 for NaN and Inf, and NaN in the value comes out as NaN. Exceptions:
+/// comparisons with NaN are false, `where` takes NaN from the chosen branch only, power is C's pow
+/// (1 for NaN ** 0 and 1 ** NaN). Semantics are those of PyTorch's function of that name, where
+/// GUIDE.md names no difference.
 
 /// Operations written as operators. They cannot be called by name in an expression text.
 #define POSTLUDE_OPERATOR_OPERATIONS(X)         \

@@ -24,24 +24,27 @@ class PlanImplementation;
 ///
 /// Since: 0.1.
 struct Binding {
+  /// A number, for a scalar.
   Binding(std::string operand_name, double value) : name(std::move(operand_name)), scalar(value) {}
+  /// A tensor, for an operand of another kind.
   Binding(std::string operand_name, const Tensor& value)
       : name(std::move(operand_name)), is_scalar(false), tensor(value) {}
+  /// The same from a Kokkos View.
   template <class View, class = typename View::memory_space>
   Binding(std::string operand_name, const View& view)
       : Binding(std::move(operand_name), as_tensor(view)) {}
 
-  std::string name;
-  bool is_scalar = true;
-  double scalar = 0;
-  Tensor tensor;
+  std::string name;       ///< of the operand
+  bool is_scalar = true;  ///< which of the next two counts
+  double scalar = 0;      ///< the number
+  Tensor tensor;          ///< the tensor
 };
 
 /// Everything that one execution reads and writes. Since: 0.1.
 struct Arguments {
-  Tensor x;
-  Tensor w;
-  std::vector<Binding> bindings;
+  Tensor x;                       ///< as the plan's problem has it, with data
+  Tensor w;                       ///< the same
+  std::vector<Binding> bindings;  ///< one for each operand that the program uses, in any order
   /// One tensor per result, in the order of the epilogue's results.
   std::vector<Tensor> outputs;
 };
@@ -49,8 +52,9 @@ struct Arguments {
 /// A program compiled for one problem and one backend: `out = epilogue(x w^T, operands...)`.
 ///
 /// Immutable and reusable. Results have the shape that broadcasting gives them; a reduced dimension
-/// has extent 1. Values are rounded once, to the output's dtype: float64 or float32 (or int64, for
-/// argmax and argmin); see ResultLayout for the one result that must have the problem's.
+/// has extent 1. Values are rounded once, to the output's dtype: any of the four floating-point
+/// ones (or int64, for argmax and argmin); see ResultLayout for the one result that must have the
+/// problem's.
 ///
 /// Aliasing: an output must not overlap x, w, an operand, the workspace or another output; such a
 /// call is refused with Status::overlap.
@@ -67,6 +71,10 @@ struct Arguments {
 /// Since: 0.1.
 class Plan {
  public:
+  /// Compiles `epilogue` for `problem`.
+  ///
+  /// `operands` declares the names of an epilogue that was made from text; operands of C++
+  /// expressions declare themselves. Only the backend of `space` binds later executions.
   Plan(const ExecutionSpace& space, const LinearProblem& problem, const Epilogue& epilogue,
        const std::vector<OperandDeclaration>& operands = {}, const PlanOptions& options = {});
 
@@ -91,16 +99,19 @@ class Plan {
   /// Bytes of scratch memory that one execution needs.
   std::size_t workspace_bytes() const noexcept;
 
+  /// Number of results.
   std::size_t result_count() const noexcept;
+  /// Name of a result. Errors: Error(invalid_argument) for a number that is too large.
   const std::string& result_name(std::size_t result) const;
   /// Extents of a result: {batch, rows, columns}, batch 1 for a problem without a batch dimension.
   std::vector<std::int64_t> result_extents(std::size_t result) const;
-  /// dtype that a result has naturally: int64 for an index, else float64 or float32.
+  /// dtype that a result has naturally: int64 for an index, else that of the problem.
   DataType result_dtype(std::size_t result) const;
 
-  /// Floating-point operations of the GEMM, and bytes of x, w, operands and results, read or
-  /// written once: the work that no implementation can avoid without a rewrite of the program.
+  /// Floating-point operations of the GEMM.
   double gemm_flops() const noexcept;
+  /// Bytes of x, w, operands and results, read or written once: the work that no implementation can
+  /// avoid without a rewrite of the program.
   double minimum_bytes() const noexcept;
 
   /// Text for people: the program, the engines considered with reasons, the stages, the bytes and

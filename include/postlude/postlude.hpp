@@ -1,7 +1,11 @@
 #ifndef POSTLUDE_POSTLUDE_HPP
 #define POSTLUDE_POSTLUDE_HPP
 
+/// @file
 /// Everything of Postlude's C++ interface.
+
+/// Linear layers with fused epilogues: out = epilogue(x w^T, operands...), on every Kokkos backend.
+namespace postlude {}
 
 #include <postlude/backend.hpp>
 #include <postlude/check.hpp>

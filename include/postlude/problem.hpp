@@ -14,9 +14,9 @@ namespace postlude {
 ///
 /// Since: 0.1.
 enum class ComputeMode : std::int32_t {
-  automatic = 0,  ///< the mode of x's dtype: f64 for float64, f32 for float32
+  automatic = 0,  ///< the mode of x's dtype: f64 for float64, else f32
   f64 = 1,        ///< IEEE float64 throughout
-  f32 = 2         ///< strict float32
+  f32 = 2         ///< strict float32; of float16 and bfloat16 as well, which are converted
 };
 
 /// The linear layer y[m,n] = sum_k x[m,k] * w[n,k] that a plan is made for.
@@ -27,9 +27,9 @@ enum class ComputeMode : std::int32_t {
 ///
 /// Since: 0.1.
 struct LinearProblem {
-  Tensor x;
-  Tensor w;
-  ComputeMode compute = ComputeMode::automatic;
+  Tensor x;                                      ///< M x K
+  Tensor w;                                      ///< N x K
+  ComputeMode compute = ComputeMode::automatic;  ///< how
 };
 
 /// Order of the elements of the results in memory. Since: 0.1.
@@ -50,8 +50,8 @@ enum class ResultLayout : std::int32_t {
 /// Since: 0.1.
 enum class StageCompilation : std::int32_t {
   automatic = 0,  ///< stages over a million elements and more; once per process for equal stages
-  never = 1,
-  always = 2  ///< every stage, or an Error(unsupported) where that is not possible
+  never = 1,      ///< all are interpreted
+  always = 2      ///< every stage, or an Error(unsupported) where that is not possible
 };
 
 /// Choices of a plan. Since: 0.1.
@@ -60,6 +60,7 @@ struct PlanOptions {
   ResultLayout layout = ResultLayout::row_major;
   /// Name of the GEMM engine to use, "" to let the plan choose.
   std::string engine;
+  /// Whether stages are compiled when the plan is made.
   StageCompilation compilation = StageCompilation::automatic;
 };
 

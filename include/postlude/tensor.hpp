@@ -25,12 +25,12 @@ enum class MemorySpace : std::int32_t {
 /// Ownership: the caller keeps the memory alive until the work that uses it has finished on the
 /// execution space. Since: 0.1. The fields follow DLPack's DLTensor.
 struct Tensor {
-  void* data = nullptr;
-  DataType dtype = DataType::float32;
-  std::int32_t rank = 2;
-  std::int64_t extent[3] = {0, 0, 1};
-  std::int64_t stride[3] = {0, 0, 1};
-  MemorySpace memory_space = MemorySpace::host;
+  void* data = nullptr;                          ///< element (0, 0, 0)
+  DataType dtype = DataType::float32;            ///< of the elements
+  std::int32_t rank = 2;                         ///< number of dimensions
+  std::int64_t extent[3] = {0, 0, 1};            ///< sizes; those beyond the rank do not count
+  std::int64_t stride[3] = {0, 0, 1};            ///< distances in elements, as extent
+  MemorySpace memory_space = MemorySpace::host;  ///< where `data` points
 };
 
 }  // namespace postlude
