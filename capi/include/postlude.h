@@ -389,7 +389,8 @@ typedef struct postlude_check_result {
   size_t size; /**< sizeof(postlude_check_result) */
   int64_t elements;   /**< compared */
   int64_t violations; /**< |out - ref| > tolerance + tolerance |ref|, or NaN or infinity differs */
-  double largest_absolute_error; /**< largest |out - ref|; infinite when a NaN or infinity differs */
+  /** Largest |out - ref|; infinite when a NaN or an infinity differs. */
+  double largest_absolute_error;
   double largest_relative_error; /**< largest |out - ref| / |ref| where |ref| > tolerance */
 } postlude_check_result;
 /** Sets up a postlude_check_result. Since 0.1. */

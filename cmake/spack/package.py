@@ -65,6 +65,7 @@ class Postlude(CMakePackage, CudaPackage):
             self.define_from_variant("POSTLUDE_BUILD_TESTS", "tests"),
             self.define("POSTLUDE_BUILD_PERF", False),
             self.define("POSTLUDE_BUILD_EXAMPLES", False),
+            self.define("POSTLUDE_BUILD_DOCS", False),
             self.define("POSTLUDE_FETCH_DEPENDENCIES", False),
             # Spack's compilers choose the processor.
             self.define("POSTLUDE_NATIVE", False),
