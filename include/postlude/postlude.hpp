@@ -4,8 +4,8 @@
 /// @file
 /// Everything of Postlude's C++ interface.
 
+/// @namespace postlude
 /// Linear layers with fused epilogues: out = epilogue(x w^T, operands...), on every Kokkos backend.
-namespace postlude {}
 
 #include <postlude/backend.hpp>
 #include <postlude/check.hpp>
