@@ -4,6 +4,7 @@
 
 #include <CLI/CLI.hpp>
 #include <algorithm>
+#include <array>
 #include <charconv>
 #include <cmath>
 #include <iostream>
@@ -36,34 +37,39 @@ columns the shape of the file says what it is:
 A vector is always a row, as in NumPy, also when M = N: save a column as (M, 1). One element is
 an element also when M or N is 1; these readings of one file give the same result.
 
-Files are float32 or float64, x and w of one type, in C or Fortran order. Results without -o are
-printed. Written files are in C order, or Fortran order with --layout column.
+Files are float16, float32 or float64, x and w of one type, in C or Fortran order; bfloat16 has no
+.npy files. Results have the type of x and w, or that of --output-dtype; indices are int64. Those
+without -o are printed. Written files are in C order, or Fortran order with --layout column.
 
 Exit codes: 0 done, 2 bad usage or input.)text";
 
 constexpr const char* check_footer =
     R"text(  postlude check "min(y + bias, c) - c" --shape 128,16384,16384 -D c=2 -D bias=random:row
 
-x is uniform in [0, 1); w and random operands are uniform in +-1/sqrt(in_features).
+x is uniform in [0, 1); w and random operands are uniform in +-1/sqrt(in_features). All but
+scalars are stored in --dtype; in f16 and bf16 they are the numbers of f32, rounded to the nearest,
+ties to even. Results are stored in --dtype too, or in --output-dtype; indices are int64.
 -D name=VALUE, where VALUE is a number (also inf, -inf, nan, 0x1.8p3) or random:KIND with KIND one
 of scalar, row (1 x N), col (M x 1), full (M x N), element (one number in memory).
 An element is outside the tolerance T when |out - ref| > T + T |ref|, or when NaN or infinity
-differs. The same seed gives the same numbers on every machine and backend.
+differs. By default T is 1e-11 for f64, 1e-4 for f32, 1e-2 for f16 and bf16: that of the inputs or
+that of the results, whichever is larger. The same seed gives the same numbers on every machine
+and backend.
 
 Exit codes: 0 all elements within tolerance, 1 some are not, 2 bad usage or input.)text";
 
 constexpr const char* explain_footer =
     R"text(  postlude explain "gelu(y + bias)" --shape 1024,8192,8192 -D bias=random:row
 
--D as in 'postlude check'. Exit codes: 0 done, 2 bad usage or input.)text";
+-D and dtypes as in 'postlude check'. Exit codes: 0 done, 2 bad usage or input.)text";
 
 constexpr const char* bench_footer =
     R"text(  postlude bench "gelu(y + bias)" --shape 1024,8192,8192 -D bias=random:row --json
 
-Inputs and -D as in 'postlude check'. Times are medians of --repeat samples; a sample is one
-execution, or several when they are short. The limit is measured in the same run: the bare GEMM
-(the program 'y' on the same problem), its samples taken in turn with the program's, and on CPUs
-the speed of a memory copy.
+Inputs, -D and dtypes as in 'postlude check'. Times are medians of --repeat samples; a sample is
+one execution, or several when they are short. The limit is measured in the same run: the bare GEMM
+(the program 'y' on the same problem, its result in --dtype), its samples taken in turn with the
+program's, and on CPUs the speed of a memory copy.
 
 Exit codes: 0 done, 1 --check found elements outside tolerance, 2 bad usage or input.)text";
 
@@ -76,7 +82,27 @@ struct PlanText {
   int threads = 0;
   std::string engine;
   std::string layout = "row";
+  std::string output_dtype;
 };
+
+constexpr std::array<std::pair<const char*, postlude_dtype>, 4> dtypes{{
+    {"f16", POSTLUDE_FLOAT16},
+    {"bf16", POSTLUDE_BFLOAT16},
+    {"f32", POSTLUDE_FLOAT32},
+    {"f64", POSTLUDE_FLOAT64},
+}};
+
+CLI::IsMember is_dtype() {
+  std::vector<std::string> names;
+  for (const auto& [name, dtype] : dtypes) names.emplace_back(name);
+  return CLI::IsMember(names);
+}
+
+postlude_dtype dtype_of_name(const std::string& text) {
+  for (const auto& [name, dtype] : dtypes)
+    if (text == name) return dtype;
+  throw CliError(fmt::format("'{}' is no dtype", text));
+}
 
 void add_plan_options(CLI::App& command, PlanText& text) {
   command.add_option("EXPR", text.expression, "The epilogue; '-' reads it from standard input")
@@ -95,6 +121,10 @@ void add_plan_options(CLI::App& command, PlanText& text) {
   command.add_option("--layout", text.layout, "Order of the results' elements")
       ->check(CLI::IsMember({"row", "column"}))
       ->capture_default_str();
+  command
+      .add_option("--output-dtype", text.output_dtype,
+                  "Element type of results that are not indices; that of the inputs when absent")
+      ->check(is_dtype());
 }
 
 struct SyntheticText {
@@ -108,15 +138,15 @@ void add_synthetic_options(CLI::App& command, SyntheticText& text) {
       ->type_name("M,K,N")
       ->required();
   command.add_option("--dtype", text.dtype, "Element type of the inputs")
-      ->check(CLI::IsMember({"f32", "f64"}))
+      ->check(is_dtype())
       ->capture_default_str();
   command.add_option("--seed", text.seed, "Seed of the random numbers; a fresh one when absent")
       ->type_name("UINT");
 }
 
-void add_tolerance(CLI::App& command, double& tolerance) {
+void add_tolerance(CLI::App& command, std::optional<double>& tolerance) {
   command.add_option("--tolerance", tolerance,
-                     "Absolute and relative; the one of the element type when absent");
+                     "Absolute and relative; the one of the element types when absent");
 }
 
 std::string read_expression() {
@@ -148,6 +178,7 @@ void take_plan_options(PlanText& text, PlanArguments& arguments) {
   arguments.device = text.device;
   arguments.threads = text.threads;
   arguments.engine = text.engine;
+  if (!text.output_dtype.empty()) arguments.output_dtype = dtype_of_name(text.output_dtype);
   arguments.layout = text.layout == "column" ? POSTLUDE_COLUMN_MAJOR : POSTLUDE_ROW_MAJOR;
   arguments.expression = text.expression == "-" ? read_expression() : std::move(text.expression);
 }
@@ -165,7 +196,7 @@ std::uint64_t parse_seed(const std::string& text) {
 void take_synthetic_options(const CLI::App& command, const SyntheticText& text,
                             SyntheticArguments& arguments) {
   arguments.shape = parse_shape(text.shape);
-  arguments.dtype = text.dtype == "f64" ? POSTLUDE_FLOAT64 : POSTLUDE_FLOAT32;
+  arguments.dtype = dtype_of_name(text.dtype);
   if (command.count("--seed") > 0) arguments.seed = parse_seed(text.seed);
   for (const Definition& definition : arguments.definitions) {
     if (definition.source == Definition::Source::file)
@@ -176,10 +207,10 @@ void take_synthetic_options(const CLI::App& command, const SyntheticText& text,
   }
 }
 
-void require_tolerance(const CLI::App& command, double tolerance) {
-  if (command.count("--tolerance") > 0 && !(tolerance > 0 && std::isfinite(tolerance)))
+void require_tolerance(const std::optional<double>& tolerance) {
+  if (tolerance && !(*tolerance > 0 && std::isfinite(*tolerance)))
     throw CliError(
-        fmt::format("--tolerance {}: expected a finite number greater than 0", tolerance));
+        fmt::format("--tolerance {}: expected a finite number greater than 0", *tolerance));
 }
 
 // True for what can only be an expression although it begins with '-': "-y", "-(y + 1)", "--y*2".
@@ -288,6 +319,9 @@ Arguments parse_arguments(int argc, char** argv) {
     take_plan_options(plan, run);
     if (compute == "f32") run.compute = POSTLUDE_COMPUTE_F32;
     if (compute == "f64") run.compute = POSTLUDE_COMPUTE_F64;
+    if (run.output_dtype == POSTLUDE_BFLOAT16)
+      throw CliError(
+          "--output-dtype bf16: .npy files cannot hold bfloat16; expected f16, f32 or f64");
     for (const Definition& definition : run.definitions) {
       if (definition.source == Definition::Source::random)
         throw CliError(
@@ -298,7 +332,7 @@ Arguments parse_arguments(int argc, char** argv) {
     return run;
   }
   if (check_command.parsed()) {
-    require_tolerance(check_command, check.tolerance);
+    require_tolerance(check.tolerance);
     take_plan_options(plan, check);
     take_synthetic_options(check_command, synthetic, check);
     return check;
@@ -309,7 +343,7 @@ Arguments parse_arguments(int argc, char** argv) {
     return explain;
   }
   if (bench_command.parsed()) {
-    require_tolerance(bench_command, bench.tolerance);
+    require_tolerance(bench.tolerance);
     take_plan_options(plan, bench);
     take_synthetic_options(bench_command, synthetic, bench);
     return bench;

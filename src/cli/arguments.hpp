@@ -24,6 +24,8 @@ struct PlanArguments {
   int threads = 0;
   std::string engine;
   postlude_layout layout = POSTLUDE_ROW_MAJOR;
+  /// Of results that are not indices; when absent, the plan's.
+  std::optional<postlude_dtype> output_dtype;
 };
 
 struct RunArguments : PlanArguments {
@@ -43,11 +45,11 @@ struct SyntheticArguments : PlanArguments {
 struct ExplainArguments : SyntheticArguments {};
 
 struct CheckArguments : SyntheticArguments {
-  double tolerance = 0;  ///< 0: the one of the dtype
+  std::optional<double> tolerance;  ///< when absent, default_tolerance()
 };
 
 struct BenchArguments : SyntheticArguments {
-  double tolerance = 0;
+  std::optional<double> tolerance;
   int repeat = 10;
   int warm_up = 2;
   bool is_json = false;

@@ -12,6 +12,7 @@
 #include "element_type.hpp"
 #include "parallel_for.hpp"
 #include "timing.hpp"
+#include "tolerance.hpp"
 #include "workload.hpp"
 
 namespace postlude {
@@ -73,6 +74,7 @@ struct Report {
   Measurement gemm;
   /// Bytes per second of a copy in host memory; absent on accelerators.
   std::optional<double> copy_bandwidth;
+  double tolerance = 0;
   std::vector<postlude_check_result> checks;
 
   double flops_per_second() const { return gemm_flops / program.seconds.median; }
@@ -113,8 +115,7 @@ std::string text_of(const Report& report, const SyntheticWorkload& synthetic,
   else
     text += "         (the accelerator's memory bandwidth is not measured)\n";
   if (arguments.is_checked)
-    text += "\n" + check_report(synthetic.workload.results(), report.checks, arguments.tolerance,
-                                arguments.dtype);
+    text += "\n" + check_report(synthetic.workload.results(), report.checks, report.tolerance);
   return text;
 }
 
@@ -151,11 +152,14 @@ nlohmann::json json_of(const Report& report, const SyntheticWorkload& synthetic,
                          {"limit",
                           {{"bare_gemm_seconds", json_of(report.gemm)},
                            {"share_of_bare_gemm", report.share_of_gemm()}}}};
+  for (const ResultDescription& result : synthetic.workload.results())
+    json["results"].push_back({{"name", result.name}, {"dtype", element_name(result.dtype)}});
   if (report.copy_bandwidth) {
     json["limit"]["copy_bytes_per_second"] = *report.copy_bandwidth;
     json["limit"]["share_of_copy"] = report.bytes_per_second() / *report.copy_bandwidth;
   }
   if (arguments.is_checked) {
+    json["tolerance"] = report.tolerance;
     json["passed"] = is_within_tolerance(report.checks);
     json["checks"] = nlohmann::json::array();
     for (std::size_t i = 0; i < report.checks.size(); ++i) {
@@ -170,12 +174,22 @@ nlohmann::json json_of(const Report& report, const SyntheticWorkload& synthetic,
   return json;
 }
 
-// The same problem without an epilogue, on the same x and w.
+// The same problem without an epilogue, on the same x and w. Its result has the problem's dtype: a
+// conversion to another is part of the program that is measured.
 Workload make_bare_gemm(const SyntheticWorkload& synthetic, const BenchArguments& arguments) {
   PlanArguments bare = arguments;
   bare.expression = "y";
+  bare.output_dtype.reset();
   return Workload(synthetic.context.get(), bare, synthetic.workload.x_description(),
                   synthetic.workload.w_description(), POSTLUDE_COMPUTE_AUTOMATIC, {});
+}
+
+// The plan counts results in their natural dtype.
+double bytes_beyond_natural(const ResultDescription& result) {
+  const auto stored = static_cast<double>(element_bytes(result.dtype));
+  const auto natural = static_cast<double>(element_bytes(result.natural_dtype));
+  return static_cast<double>(result.rows) * static_cast<double>(result.columns) *
+         (stored - natural);
 }
 
 Report measure(SyntheticWorkload& synthetic, const BenchArguments& arguments, Progress& progress) {
@@ -183,6 +197,8 @@ Report measure(SyntheticWorkload& synthetic, const BenchArguments& arguments, Pr
   Workload& workload = synthetic.workload;
   Report report;
   require(postlude_plan_work(workload.plan(), &report.gemm_flops, &report.minimum_bytes));
+  for (const ResultDescription& result : workload.results())
+    report.minimum_bytes += bytes_beyond_natural(result);
 
   fill_inputs(synthetic, arguments, progress);
   workload.poison_outputs();
@@ -217,7 +233,9 @@ Report measure(SyntheticWorkload& synthetic, const BenchArguments& arguments, Pr
   if (arguments.is_checked) {
     progress.phase("computing the float64 reference");
     workload.copy_outputs_to_host();
-    report.checks = workload.check(arguments.tolerance);
+    report.tolerance = arguments.tolerance ? *arguments.tolerance
+                                           : default_tolerance(arguments.dtype, workload.results());
+    report.checks = workload.check(report.tolerance);
   }
   return report;
 }

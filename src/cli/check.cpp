@@ -3,6 +3,7 @@
 #include "check_report.hpp"
 #include "cli_error.hpp"
 #include "commands.hpp"
+#include "tolerance.hpp"
 #include "workload.hpp"
 
 namespace postlude {
@@ -23,10 +24,13 @@ int check(const CheckArguments& arguments) {
   workload.synchronize();
   workload.copy_outputs_to_host();
   progress.phase("computing the float64 reference");
-  const std::vector<postlude_check_result> checks = workload.check(arguments.tolerance);
+  const double tolerance = arguments.tolerance
+                               ? *arguments.tolerance
+                               : default_tolerance(arguments.dtype, workload.results());
+  const std::vector<postlude_check_result> checks = workload.check(tolerance);
   progress.done();
 
-  fmt::print("{}", check_report(workload.results(), checks, arguments.tolerance, arguments.dtype));
+  fmt::print("{}", check_report(workload.results(), checks, tolerance));
   return is_within_tolerance(checks) ? exit_ok : exit_check_failed;
 }
 

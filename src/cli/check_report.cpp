@@ -15,22 +15,20 @@ bool is_within_tolerance(const std::vector<postlude_check_result>& checks) {
 }
 
 std::string check_report(const std::vector<ResultDescription>& results,
-                         const std::vector<postlude_check_result>& checks, double tolerance,
-                         postlude_dtype dtype) {
+                         const std::vector<postlude_check_result>& checks, double tolerance) {
   std::size_t width = 6;
   for (const ResultDescription& result : results) width = std::max(width, result.name.size());
-  std::string text = fmt::format("{:<{}}  {:>12}  {:>14}  {:>14}  {:>10}\n", "result", width,
-                                 "elements", "largest abs", "largest rel", "violations");
+  std::string text = fmt::format("{:<{}}  {:<8}  {:>12}  {:>14}  {:>14}  {:>10}\n", "result", width,
+                                 "dtype", "elements", "largest abs", "largest rel", "violations");
   std::int64_t violations = 0;
   for (std::size_t i = 0; i < results.size(); ++i) {
-    text += fmt::format("{:<{}}  {:>12}  {:>14.3e}  {:>14.3e}  {:>10}\n", results[i].name, width,
-                        checks[i].elements, checks[i].largest_absolute_error,
-                        checks[i].largest_relative_error, checks[i].violations);
+    text += fmt::format("{:<{}}  {:<8}  {:>12}  {:>14.3e}  {:>14.3e}  {:>10}\n", results[i].name,
+                        width, element_name(results[i].dtype), checks[i].elements,
+                        checks[i].largest_absolute_error, checks[i].largest_relative_error,
+                        checks[i].violations);
     violations += checks[i].violations;
   }
-  const std::string limit =
-      tolerance > 0 ? fmt::format("{} absolute + relative", tolerance)
-                    : fmt::format("the one of {}, absolute + relative", element_name(dtype));
+  const std::string limit = fmt::format("{} absolute + relative", tolerance);
   text += violations == 0
               ? fmt::format("passed (tolerance: {})\n", limit)
               : fmt::format("failed: {} elements outside the tolerance ({})\n", violations, limit);

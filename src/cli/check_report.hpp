@@ -16,8 +16,7 @@ bool is_within_tolerance(const std::vector<postlude_check_result>& checks);
 
 /// A table with one line per result, and the verdict.
 std::string check_report(const std::vector<ResultDescription>& results,
-                         const std::vector<postlude_check_result>& checks, double tolerance,
-                         postlude_dtype dtype);
+                         const std::vector<postlude_check_result>& checks, double tolerance);
 
 }  // namespace cli
 }  // namespace postlude

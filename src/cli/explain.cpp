@@ -4,6 +4,7 @@
 
 #include "cli_error.hpp"
 #include "commands.hpp"
+#include "element_type.hpp"
 #include "workload.hpp"
 
 namespace postlude {
@@ -15,6 +16,11 @@ int explain(const ExplainArguments& arguments) {
   require(postlude_plan_explain(synthetic.workload.plan(), &explanation));
   std::string text = explanation;
   if (text.empty() || text.back() != '\n') text += '\n';
+  // The plan does not know in what its results will be stored.
+  for (const ResultDescription& result : synthetic.workload.results())
+    if (result.dtype != result.natural_dtype)
+      text += fmt::format("{} is stored as {}; its bytes are counted as {}\n", result.name,
+                          element_name(result.dtype), element_name(result.natural_dtype));
   fmt::print("{}", text);
   return exit_ok;
 }

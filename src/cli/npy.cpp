@@ -6,6 +6,7 @@
 #include <unistd.h>
 
 #include <algorithm>
+#include <array>
 #include <cerrno>
 #include <charconv>
 #include <cstring>
@@ -25,6 +26,25 @@ namespace {
 constexpr std::string_view magic = "\x93NUMPY";
 // NumPy refuses longer headers too; those of plain arrays have 118 bytes.
 constexpr std::size_t longest_header = 10000;
+
+constexpr std::array<postlude_dtype, 3> readable_types{POSTLUDE_FLOAT16, POSTLUDE_FLOAT32,
+                                                       POSTLUDE_FLOAT64};
+constexpr const char* expected_types = "float16 ('<f2'), float32 ('<f4') or float64 ('<f8')";
+
+const char* descr_of(postlude_dtype dtype) {
+  switch (dtype) {
+    case POSTLUDE_FLOAT16:
+      return "<f2";
+    case POSTLUDE_FLOAT32:
+      return "<f4";
+    case POSTLUDE_FLOAT64:
+      return "<f8";
+    case POSTLUDE_INT64:
+      return "<i8";
+    default:
+      throw CliError(fmt::format(".npy files cannot hold {}", element_name(dtype)));
+  }
+}
 
 int open_to_read(const std::string& path) {
   // Not blocking, so that a named pipe is refused instead of waited for.
@@ -72,7 +92,7 @@ class HeaderParser {
       if (key == "descr" && !has_descr) {
         if (peek() == '[')
           throw CliError(
-              fmt::format("'{}' holds a structured array; expected float32 or float64", path_));
+              fmt::format("'{}' holds a structured array; expected {}", path_, expected_types));
         descr = string();
         has_descr = true;
       } else if (key == "fortran_order" && !has_order) {
@@ -153,23 +173,24 @@ class HeaderParser {
 };
 
 postlude_dtype dtype_of_descr(const std::string& descr, const std::string& path) {
-  if (descr == "<f4") return POSTLUDE_FLOAT32;
-  if (descr == "<f8") return POSTLUDE_FLOAT64;
-  if (descr == ">f4" || descr == ">f8")
+  for (const postlude_dtype dtype : readable_types)
+    if (descr == descr_of(dtype)) return dtype;
+  if (descr == ">f2" || descr == ">f4" || descr == ">f8")
     throw CliError(
-        fmt::format("'{0}' is big-endian ('{1}'); expected little-endian float32 or "
-                    "float64: convert it with .astype('<{2}')",
-                    path, descr, descr.substr(1)));
+        fmt::format("'{0}' is big-endian ('{1}'); expected little-endian {3}: convert it with "
+                    ".astype('<{2}')",
+                    path, descr, descr.substr(1), expected_types));
   std::string name;
-  if (descr == "<f2") name = "float16, ";
+  // Types that NumPy does not know are saved as so many bytes without a meaning.
+  if (descr == "|V2" || descr == "<V2") name = "bfloat16 perhaps, which .npy files cannot hold, ";
   if (descr == "<i4") name = "int32, ";
   if (descr == "<i8") name = "int64, ";
   if (descr == "|b1") name = "bool, ";
   if (descr == "|O") name = "Python objects, ";
   throw CliError(
-      fmt::format("'{}' has elements of dtype {}'{}'; expected float32 ('<f4') or "
-                  "float64 ('<f8'): convert it with .astype(numpy.float32)",
-                  path, name, descr));
+      fmt::format("'{}' has elements of dtype {}'{}'; expected {}: convert it with "
+                  ".astype(numpy.float32)",
+                  path, name, descr, expected_types));
 }
 
 }  // namespace
@@ -262,9 +283,9 @@ std::string shape_text(const std::vector<std::int64_t>& shape) {
 
 std::string npy_header(postlude_dtype dtype, bool is_fortran_order,
                        const std::vector<std::int64_t>& shape) {
-  const char* descr = dtype == POSTLUDE_INT64 ? "<i8" : dtype == POSTLUDE_FLOAT64 ? "<f8" : "<f4";
-  std::string text = fmt::format("{{'descr': '{}', 'fortran_order': {}, 'shape': {}, }}", descr,
-                                 is_fortran_order ? "True" : "False", shape_text(shape));
+  std::string text =
+      fmt::format("{{'descr': '{}', 'fortran_order': {}, 'shape': {}, }}", descr_of(dtype),
+                  is_fortran_order ? "True" : "False", shape_text(shape));
   constexpr std::size_t prefix = 10;
   constexpr std::size_t alignment = 64;
   const std::size_t used = prefix + text.size() + 1;

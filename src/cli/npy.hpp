@@ -1,8 +1,8 @@
 #ifndef POSTLUDE_CLI_NPY_HPP
 #define POSTLUDE_CLI_NPY_HPP
 
-// NumPy's .npy files, format 1.0 to 3.0, for float32, float64 and int64 arrays of this machine's
-// byte order.
+// NumPy's .npy files, format 1.0 to 3.0, for float16, float32, float64 and int64 arrays of this
+// machine's byte order. The format has no bfloat16.
 //
 // Why not a library: the one that Debian carries is xtensor (xtensor/xnpy.hpp, 0.24). Its loader
 // believes the header: it allocates what the header claims before looking at the file, lets the
@@ -69,6 +69,7 @@ class NpyFile {
 std::string shape_text(const std::vector<std::int64_t>& shape);
 
 /// The header of a format 1.0 file, magic string included: 64-byte aligned, as NumPy writes it.
+/// Throws CliError for a dtype that the format lacks.
 std::string npy_header(postlude_dtype dtype, bool is_fortran_order,
                        const std::vector<std::int64_t>& shape);
 

@@ -5,6 +5,10 @@
 #include <algorithm>
 #include <vector>
 
+#include "cli_error.hpp"
+#include "element_type.hpp"
+#include "small_floats.hpp"
+
 namespace postlude {
 namespace cli {
 namespace {
@@ -33,8 +37,13 @@ std::string element_text(const postlude_tensor& tensor, std::int64_t row, std::i
       return fmt::format("{:.6g}", static_cast<const double*>(tensor.data)[offset]);
     case POSTLUDE_INT64:
       return fmt::format("{}", static_cast<const std::int64_t*>(tensor.data)[offset]);
-    default:
+    case POSTLUDE_FLOAT32:
       return fmt::format("{:.6g}", static_cast<const float*>(tensor.data)[offset]);
+    case POSTLUDE_FLOAT16:
+      return fmt::format("{:.6g}",
+                         value_of_float16(static_cast<const std::uint16_t*>(tensor.data)[offset]));
+    default:
+      throw CliError(fmt::format("{} elements are not printed", element_name(tensor.dtype)));
   }
 }
 

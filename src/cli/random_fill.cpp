@@ -2,7 +2,9 @@
 
 #include <random>
 
+#include "cli_error.hpp"
 #include "parallel_for.hpp"
+#include "small_floats.hpp"
 
 namespace postlude {
 namespace cli {
@@ -34,8 +36,9 @@ inline double unit<double>(std::uint64_t bits) {
   return static_cast<double>(static_cast<std::int64_t>(bits >> 11)) * 0x1p-53;
 }
 
-template <class T>
-void fill(T* data, std::size_t elements, const UniformNumbers& numbers) {
+// The number that `store` gets is of type T; it returns the element.
+template <class T, class Element, class Store>
+void fill(Element* data, std::size_t elements, const UniformNumbers& numbers, const Store& store) {
   const std::uint64_t start = start_of(numbers);
   const T low = static_cast<T>(numbers.low);
   const T width = static_cast<T>(numbers.high - numbers.low);
@@ -44,7 +47,7 @@ void fill(T* data, std::size_t elements, const UniformNumbers& numbers) {
       static_cast<unsigned>(std::min<std::size_t>(host_threads(), 1 + elements / worth_a_thread));
   parallel_for(elements, threads, [=](std::size_t begin, std::size_t end) {
     for (std::size_t i = begin; i < end; ++i)
-      data[i] = low + width * unit<T>(mix(start + i * golden));
+      data[i] = store(low + width * unit<T>(mix(start + i * golden)));
   });
 }
 
@@ -62,10 +65,19 @@ double random_number(const UniformNumbers& numbers) {
 
 void random_fill(void* data, postlude_dtype dtype, std::size_t elements,
                  const UniformNumbers& numbers) {
-  if (dtype == POSTLUDE_FLOAT64)
-    fill(static_cast<double*>(data), elements, numbers);
-  else
-    fill(static_cast<float*>(data), elements, numbers);
+  const auto unchanged = [](auto number) { return number; };
+  switch (dtype) {
+    case POSTLUDE_FLOAT64:
+      return fill<double>(static_cast<double*>(data), elements, numbers, unchanged);
+    case POSTLUDE_FLOAT32:
+      return fill<float>(static_cast<float*>(data), elements, numbers, unchanged);
+    case POSTLUDE_FLOAT16:
+      return fill<float>(static_cast<std::uint16_t*>(data), elements, numbers, float16_of);
+    case POSTLUDE_BFLOAT16:
+      return fill<float>(static_cast<std::uint16_t*>(data), elements, numbers, bfloat16_of);
+    default:
+      throw CliError("random numbers have a floating-point type");
+  }
 }
 
 }  // namespace cli

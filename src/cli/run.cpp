@@ -42,12 +42,12 @@ void require_one_problem(const NpyFile& x, const NpyFile& w, postlude_compute_mo
         fmt::format("--x '{}' has shape {} and --w '{}' has shape {}; expected one "
                     "in_features, their second dimension",
                     x.path(), x.shape_text(), w.path(), w.shape_text()));
-  const bool is_f32 = x.dtype() == POSTLUDE_FLOAT32;
-  if (compute != POSTLUDE_COMPUTE_AUTOMATIC && is_f32 != (compute == POSTLUDE_COMPUTE_F32))
+  const bool is_f64 = x.dtype() == POSTLUDE_FLOAT64;
+  if (compute != POSTLUDE_COMPUTE_AUTOMATIC && is_f64 != (compute == POSTLUDE_COMPUTE_F64))
     throw CliError(
         fmt::format("--compute {} does not fit --x '{}', which is {}; files are not "
                     "converted: use .astype, or leave --compute out",
-                    is_f32 ? "f64" : "f32", x.path(), element_name(x.dtype())));
+                    is_f64 ? "f32" : "f64", x.path(), element_name(x.dtype())));
 }
 
 void read_into(TensorBuffer& tensor, const NpyFile& file, Progress& progress) {

@@ -58,7 +58,9 @@ Workload::Workload(postlude_context* context, const PlanArguments& arguments,
     declarations.push_back(declaration);
   }
   postlude_plan_options options = POSTLUDE_PLAN_OPTIONS_INIT;
-  options.layout = layout_;
+  // Otherwise the plan may keep y in the memory of a result, which then has to have y's dtype.
+  const bool keeps_dtype = arguments.output_dtype.value_or(x.dtype) == x.dtype;
+  options.layout = keeps_dtype ? layout_ : POSTLUDE_ANY_LAYOUT;
   if (!arguments.engine.empty()) options.engine = arguments.engine.c_str();
   postlude_plan* plan = nullptr;
   require(postlude_plan_create(context, &problem, arguments.expression.c_str(), declarations.data(),
@@ -70,7 +72,11 @@ Workload::Workload(postlude_context* context, const PlanArguments& arguments,
   for (std::size_t i = 0; i < count; ++i) {
     postlude_result_info info = POSTLUDE_RESULT_INFO_INIT;
     require(postlude_plan_result(plan, i, &info));
-    results_.push_back(ResultDescription{info.name, info.dtype, info.extent[1], info.extent[2]});
+    const bool is_index = info.dtype == POSTLUDE_INT64;
+    const postlude_dtype dtype =
+        is_index ? info.dtype : arguments.output_dtype.value_or(info.dtype);
+    results_.push_back(
+        ResultDescription{info.name, dtype, info.dtype, info.extent[1], info.extent[2]});
   }
 }
 
@@ -190,9 +196,12 @@ void fill_inputs(SyntheticWorkload& synthetic, const SyntheticArguments& argumen
 std::string problem_text(const SyntheticArguments& arguments, const postlude_context* context) {
   postlude_backend backend = POSTLUDE_BACKEND_DEFAULT;
   require(postlude_context_backend(context, &backend));
+  std::string dtype = element_name(arguments.dtype);
+  if (arguments.output_dtype.value_or(arguments.dtype) != arguments.dtype)
+    dtype += fmt::format(" to {}", element_name(*arguments.output_dtype));
   return fmt::format("M={} K={} N={}, {}, backend {}", arguments.shape.batch,
-                     arguments.shape.in_features, arguments.shape.out_features,
-                     element_name(arguments.dtype), postlude_backend_name(backend));
+                     arguments.shape.in_features, arguments.shape.out_features, dtype,
+                     postlude_backend_name(backend));
 }
 
 }  // namespace cli

@@ -28,7 +28,8 @@ struct OperandDescription {
 /// A result of a plan.
 struct ResultDescription {
   std::string name;
-  postlude_dtype dtype = POSTLUDE_FLOAT32;
+  postlude_dtype dtype = POSTLUDE_FLOAT32;          ///< that it is stored in
+  postlude_dtype natural_dtype = POSTLUDE_FLOAT32;  ///< that the plan gives it
   std::int64_t rows = 0;
   std::int64_t columns = 0;
 };
@@ -106,7 +107,7 @@ SyntheticWorkload make_synthetic_workload(const SyntheticArguments& arguments);
 void fill_inputs(SyntheticWorkload& synthetic, const SyntheticArguments& arguments,
                  Progress& progress);
 
-/// "M=128 K=16384 N=16384, float32, backend openmp".
+/// "M=128 K=16384 N=16384, float32, backend openmp"; with --output-dtype, "float32 to float16".
 std::string problem_text(const SyntheticArguments& arguments, const postlude_context* context);
 
 }  // namespace cli

@@ -44,6 +44,42 @@ def postlude(*arguments, stdin=None, cwd=None, stdout=subprocess.PIPE, timeout=3
     )
 
 
+DTYPES = ("f16", "bf16", "f32", "f64")
+NAMES = {"f16": "float16", "bf16": "bfloat16", "f32": "float32", "f64": "float64"}
+# The tolerance that `check` takes by itself, and the relative error of one rounding.
+CHECK_TOLERANCE = {"f16": 1e-2, "bf16": 1e-2, "f32": 1e-4, "f64": 1e-11}
+ROUNDING = {"f16": 2.0**-11, "bf16": 2.0**-8, "f32": 2.0**-24, "f64": 2.0**-53}
+
+
+def rounded(array, dtype):
+    """float32 numbers as `dtype` stores them, to the nearest, ties to even; as float64."""
+    array = np.asarray(array, dtype=np.float32)
+    if dtype == "f16":
+        return array.astype(np.float16).astype(np.float64)
+    # NumPy has no bfloat16: the upper half of a float32.
+    bits = array.view(np.uint32).astype(np.uint64)
+    upper, lower = bits >> 16, bits & 0xFFFF
+    upper += (lower > 0x8000) | ((lower == 0x8000) & (upper % 2 == 1))
+    return (upper << 16).astype(np.uint32).view(np.float32).astype(np.float64)
+
+
+def random_numbers(seed, stream, low, high, count):
+    """The command's random float32 numbers: splitmix64 on a counter."""
+    golden = np.uint64(0x9E3779B97F4A7C15)
+
+    def mix(z):
+        z = (z ^ (z >> np.uint64(30))) * np.uint64(0xBF58476D1CE4E5B9)
+        z = (z ^ (z >> np.uint64(27))) * np.uint64(0x94D049BB133111EB)
+        return z ^ (z >> np.uint64(31))
+
+    # Arrays wrap around silently where NumPy's scalars warn.
+    seed, stream = np.array([seed], np.uint64), np.array([stream + 1], np.uint64)
+    start = mix(mix(seed + golden) + stream * golden)
+    bits = mix(start + np.arange(count, dtype=np.uint64) * golden)
+    unit = (bits >> np.uint64(40)).astype(np.float32) * np.float32(2.0**-24)
+    return np.float32(low) + np.float32(high - low) * unit
+
+
 def gelu(v):
     return v * 0.5 * (1 + np.vectorize(math.erf)(v / math.sqrt(2)))
 
@@ -103,6 +139,12 @@ class CommandTest(unittest.TestCase):
         tolerance = TOLERANCE[result.dtype]
         np.testing.assert_allclose(result, reference, rtol=tolerance, atol=tolerance)
 
+    def assert_same_bits(self, result, expected):
+        self.assertEqual(result.dtype, expected.dtype)
+        self.assertEqual(result.shape, expected.shape)
+        # Adding 0 makes -0 and 0 one.
+        self.assertEqual((result + 0).tobytes(), (expected + 0).tobytes(), (result, expected))
+
     def assert_refused(self, done, *parts):
         """Exit code 2, one message on stderr with all `parts`, nothing on stdout."""
         message = done.stderr.decode(errors="replace")
@@ -151,6 +193,83 @@ class RunTest(CommandTest):
             out = self.run_files("gelu(y + bias)", "-D", "bias=bias.npy", "--compute", compute)
             self.assertEqual(out.dtype, np.float64)
             self.assert_close(out, gelu(self.product(x, w) + bias))
+
+    def test_float16(self):
+        # Whole numbers, whose products are exact, so that NumPy gives the same bits.
+        x, w = (
+            self.numbers.integers(-4, 5, shape).astype(np.float16) for shape in ((5, 13), (7, 13))
+        )
+        y = self.product(x, w)
+        for x_order in "CF":
+            for w_order in "CF":
+                with self.subTest(x=x_order, w=w_order):
+                    self.save("x", np.asarray(x, order=x_order))
+                    self.save("w", np.asarray(w, order=w_order))
+                    out = self.run_files("y * y")
+                    self.assert_same_bits(out, (y * y).astype(np.float16))
+        third = (y.astype(np.float32) / np.float32(3)).astype(np.float16)
+        for compute in ("auto", "f32"):
+            self.assert_same_bits(self.run_files("y / 3", "--compute", compute), third)
+        with np.errstate(over="ignore"):
+            large = (y * 4096).astype(np.float16)
+        large[y == 16] = np.inf  # 65536
+        self.assert_same_bits(self.run_files("y * 4096"), large)
+        # Subnormal numbers, and half of the smallest.
+        small = (y * 3 * 2.0**-26).astype(np.float16)
+        self.assert_same_bits(self.run_files("y * c", "-D", f"c={3 * 2.0**-26}"), small)
+        self.assert_same_bits(
+            self.run_files("y / 3", "--layout", "column"), np.asfortranarray(third)
+        )
+
+    def test_float16_operands(self):
+        x, w = self.layer(batch=5, out_features=7, dtype=np.float16)
+        y = self.product(x, w)
+        row = self.row("row", 7, np.float16)
+        column = self.row("column", (5, 1), np.float16)
+        full = self.row("full", (5, 7), np.float32)
+        element = self.row("element", (), np.float64)
+        names = ("row", "column", "full", "element")
+        definitions = [word for name in names for word in ("-D", f"{name}={name}.npy")]
+        out = self.run_files(
+            "(y + row) * column - full + element", "--output-dtype", "f32", *definitions
+        )
+        self.assert_close(out, (y + row) * column - full + element)
+        # float16 operands of a float32 problem.
+        x, w = self.layer(batch=5, out_features=7)
+        out = self.run_files("y * row", "-D", "row=row.npy")
+        self.assert_close(out, self.product(x, w) * row)
+
+    def test_output_dtype(self):
+        program = "z = y / 3; return z, y, max(z, dim=1), argmax(z, dim=1)"
+        numpy_of = {"f16": np.float16, "f32": np.float32, "f64": np.float64}
+        for dtype in numpy_of.values():
+            x, w = (
+                self.numbers.integers(-4, 5, shape).astype(dtype) for shape in ((5, 13), (7, 13))
+            )
+            self.save("x", x)
+            self.save("w", w)
+            # The arithmetic has the type of the problem, and each result is rounded once.
+            y = self.product(x, w).astype(np.float64 if dtype == np.float64 else np.float32)
+            z = y / y.dtype.type(3)
+            index = z.argmax(axis=1).reshape(-1, 1)
+            for name, output in [(None, dtype), *numpy_of.items()]:
+                for layout in ("row", "column"):
+                    with self.subTest(dtype=dtype, output=name, layout=layout):
+                        option = ("--output-dtype", name) if name else ()
+                        results = self.run_files(program, *option, "--layout", layout, outputs=4)
+                        for result, expected in zip(results, (z, y, z.max(axis=1, keepdims=True))):
+                            self.assert_same_bits(result, expected.astype(output))
+                        self.assertEqual(results[3].dtype, np.int64)
+                        np.testing.assert_array_equal(results[3], index)
+
+    def test_output_dtype_bfloat16_is_refused(self):
+        self.layer(dtype=np.float16)
+        for output in ((), ("-o", "out.npy")):
+            done = self.command(
+                "run", "y", "--x", "x.npy", "--w", "w.npy", "--output-dtype", "bf16", *output
+            )
+            self.assert_refused(done, "--output-dtype bf16", ".npy", "f16, f32 or f64")
+        self.assertFalse((self.folder / "out.npy").exists())
 
     def test_every_kind_of_operand(self):
         x, w = self.layer(batch=4, out_features=6)
@@ -270,6 +389,21 @@ class RunTest(CommandTest):
         self.assertIn("[[  5 0.5]\n [ 11 1.5]\n [ 17 2.5]]\n", text)
         self.assertIn("float32 (3, 2)", text)
         self.assertIn("float32 (1, 2)\n[[ 33 4.5]]\n", text)
+
+    def test_prints_float16(self):
+        self.save("x", np.array([[1], [3], [-2048]], dtype=np.float16))
+        self.save("w", np.array([[1], [1 / 3], [32]], dtype=np.float16))
+        done = self.command("run", "y", "--x", "x.npy", "--w", "w.npy")
+        self.assertEqual(done.returncode, 0, done.stderr.decode())
+        self.assertEqual(
+            done.stdout.decode(),
+            "result: float16 (3, 3)\n"
+            "[[       1 0.333252       32]\n"
+            " [       3        1       96]\n"
+            " [   -2048   -682.5     -inf]]\n",
+        )
+        done = self.command("run", "y * c", "--x", "x.npy", "--w", "w.npy", "-D", f"c={2.0**-24}")
+        self.assertIn(b"[[ 5.96046e-08            0  1.90735e-06]\n", done.stdout)
 
     def test_prints_the_edges_of_large_results(self):
         self.layer(batch=300, in_features=2, out_features=200)
@@ -447,14 +581,21 @@ class BadFileTest(CommandTest):
         self.assertFalse((self.folder / "out.npy").exists())
 
     def test_wrong_dtype(self):
-        for dtype in (np.float16, np.int32, np.int64, np.uint8, np.bool_, np.complex64, "S3"):
+        for dtype in (np.int8, np.int32, np.int64, np.uint8, np.bool_, np.complex64, "S3"):
             with self.subTest(dtype=dtype):
                 self.save("x", np.ones((5, 13)).astype(dtype))
-                self.assert_refused(self.run_with(), "x.npy", "dtype", "expected float32")
+                self.assert_refused(self.run_with(), "x.npy", "dtype", "expected float16")
+
+    def test_bfloat16(self):
+        # As NumPy saves the type of other packages: two bytes without a meaning.
+        self.save("x", np.ones((5, 13), dtype=np.uint16).view("V2"))
+        self.assert_refused(self.run_with(), "x.npy", "bfloat16", ".astype(numpy.float32)")
 
     def test_big_endian(self):
         self.save("w", np.ones((7, 13), dtype=">f4"))
         self.assert_refused(self.run_with(), "w.npy", "big-endian", ".astype('<f4')")
+        self.save("w", np.ones((7, 13), dtype=">f2"))
+        self.assert_refused(self.run_with(), "w.npy", "big-endian", ".astype('<f2')")
 
     def test_structured_and_object_arrays(self):
         self.save("x", np.ones((5, 13), dtype=[("a", "<f4"), ("b", "<f4")]))
@@ -465,10 +606,18 @@ class BadFileTest(CommandTest):
     def test_mixed_dtypes(self):
         self.save("x", np.ones((5, 13)))
         self.assert_refused(self.run_with(), "float64", "float32", "x.npy", "w.npy")
+        self.save("x", np.ones((5, 13), dtype=np.float16))
+        self.assert_refused(self.run_with(), "float16", "float32", "x.npy", "w.npy")
 
     def test_compute_that_does_not_fit(self):
         done = self.command("run", "y", "--x", "x.npy", "--w", "w.npy", "--compute", "f64")
         self.assert_refused(done, "--compute f64", "float32")
+        self.layer(dtype=np.float16)
+        done = self.command("run", "y", "--x", "x.npy", "--w", "w.npy", "--compute", "f64")
+        self.assert_refused(done, "--compute f64", "float16")
+        self.layer(dtype=np.float64)
+        done = self.command("run", "y", "--x", "x.npy", "--w", "w.npy", "--compute", "f32")
+        self.assert_refused(done, "--compute f32", "float64")
 
     def test_wrong_rank(self):
         for shape in ((), (13,), (1, 5, 13)):
@@ -677,6 +826,24 @@ class ExplainTest(CommandTest):
         self.assertIn("min", done.stdout.decode())
         self.assertTrue(done.stdout.endswith(b"\n"))
 
+    def test_dtypes(self):
+        arguments = ("explain", "z = y + 1; return z, argmax(z, dim=0)", "--shape", "5,6,7")
+        for dtype in DTYPES:
+            done = self.command(*arguments, "--dtype", dtype)
+            self.assertEqual(done.returncode, 0, done.stderr.decode())
+            self.assertIn(f", {dtype}, backend", done.stdout.decode())
+            self.assertNotIn(b"stored as", done.stdout)
+            for output in DTYPES:
+                with self.subTest(dtype=dtype, output=output):
+                    text = self.command(
+                        *arguments, "--dtype", dtype, "--output-dtype", output
+                    ).stdout.decode()
+                    note = (
+                        f"z is stored as {NAMES[output]}; its bytes are counted as {NAMES[dtype]}\n"
+                    )
+                    self.assertEqual(text.count(note), 0 if output == dtype else 1, text)
+                    self.assertEqual(text.count("stored as"), text.count(note), text)
+
     def test_needs_no_memory_for_large_shapes(self):
         done = self.command("explain", "y", "--shape", "1000000,1000000,1000000")
         self.assertEqual(done.returncode, 0, done.stderr.decode())
@@ -724,6 +891,85 @@ class CheckTest(CommandTest):
         done = self.check("gelu(y)", "7,11,5", "--dtype", "f64")
         self.assert_passes(done)
         self.assertIn(b"float64", done.stdout)
+
+    def table(self, done):
+        """The lines of the report: result, dtype, elements, largest errors, violations."""
+        lines = done.stdout.decode().splitlines()
+        self.assertEqual(lines[1].split()[:3], ["result", "dtype", "elements"])
+        return [line.split() for line in lines[2:-1]]
+
+    def test_every_dtype(self):
+        for dtype in DTYPES:
+            for output in (None, *DTYPES):
+                with self.subTest(dtype=dtype, output=output):
+                    done = self.check(
+                        "z = exp(y + a); return z, argmax(z, dim=0)", "33,65,17", "--dtype", dtype,
+                        *(("--output-dtype", output) if output else ()), "-D", "a=random:row",
+                        "--seed", SEED,
+                    )
+                    self.assert_passes(done)
+                    stored = output or dtype
+                    text = done.stdout.decode()
+                    to = "" if stored == dtype else f" to {NAMES[stored]}"
+                    self.assertIn(f"M=33 K=65 N=17, {NAMES[dtype]}{to}, backend ", text)
+                    tolerance = max(CHECK_TOLERANCE[dtype], CHECK_TOLERANCE[stored])
+                    self.assertIn(f"passed (tolerance: {tolerance:g} absolute + relative)", text)
+                    z, index = self.table(done)
+                    self.assertEqual(z[1:3], [NAMES[stored], "561"])
+                    self.assertEqual(index[1:3], ["int64", "17"])
+                    # A type that is coarser than the arithmetic shows in the errors: they reach
+                    # its rounding, but no more than that and those of the arithmetic.
+                    if stored in ("f16", "bf16"):
+                        self.assertGreater(float(z[4]), 0.7 * ROUNDING[stored])
+                        self.assertLess(float(z[4]), 1.01 * ROUNDING[stored] + 1e-5)
+                    elif dtype != "f64" or stored == "f32":
+                        self.assertGreater(float(z[4]), 0.3 * ROUNDING["f32"])
+                        self.assertLess(float(z[4]), 1e-5)
+                    else:
+                        self.assertLess(float(z[4]), 1e-12)
+
+    def test_16_bit_inputs_are_the_nearest_to_the_numbers_of_float32(self):
+        # Products of two 16-bit numbers are exact in float32, so the only error is that of the
+        # result, and NumPy knows it. Inputs that were rounded in another way have other errors.
+        batch, out_features = 301, 17
+        tolerance = 1e-30  # every error counts
+        for dtype in ("f16", "bf16"):
+            for seed in (SEED, SEED + 1, SEED + 2, 2**64 - 1):
+                with self.subTest(dtype=dtype, seed=seed):
+                    x = rounded(random_numbers(seed, 0, 0, 1, batch), dtype)
+                    w = rounded(random_numbers(seed, 1, -1, 1, out_features), dtype)
+                    a = rounded(random_numbers(seed, 2, -1, 1, out_features), dtype)
+                    arguments = (
+                        "return y, y * 0 + a * a", f"{batch},1,{out_features}", "--dtype", dtype,
+                        "-D", "a=random:row", "--seed", seed, "--tolerance", tolerance,
+                    )
+                    shown = self.table(self.check(*arguments))
+                    for line, exact in zip(shown, (np.outer(x, w), np.tile(a * a, (batch, 1)))):
+                        error = np.abs(rounded(exact, dtype) - exact)
+                        size = np.abs(exact)
+                        relative = error[size > tolerance] / size[size > tolerance]
+                        self.assertEqual(line[3:5], [f"{error.max():.3e}", f"{relative.max():.3e}"])
+                        violations = np.count_nonzero(error > tolerance + tolerance * size)
+                        self.assertEqual(int(line[5]), violations)
+                    # In float64 nothing is lost.
+                    done = self.check(*arguments, "--output-dtype", "f64")
+                    self.assert_passes(done)
+                    for line in self.table(done):
+                        self.assertEqual(line[3:], ["0.000e+00", "0.000e+00", "0"])
+
+    def test_the_tolerance_that_was_used(self):
+        done = self.check("y", "5,6,7", "--tolerance", "0.25")
+        self.assertIn(b"(tolerance: 0.25 absolute + relative)", done.stdout)
+        done = self.check(
+            "exp(y)", "64,99,65", "--dtype", "f16", "--tolerance", "1e-4", "--seed", SEED
+        )
+        text = done.stdout.decode()
+        self.assertEqual(done.returncode, 1, text)
+        self.assertRegex(text, r"failed: [1-9]\d* elements outside the tolerance \(0.0001 abs")
+        # Indices are not rounded, whatever the results are stored in.
+        done = self.check("argmax(y, dim=1)", "5,6,7", "--dtype", "f64", "--output-dtype", "f16")
+        self.assert_passes(done)
+        self.assertIn(b"(tolerance: 1e-11 absolute", done.stdout)
 
     def test_several_results(self):
         done = self.check("z = y + 1; return z, sum(z, dim=1)", "7,11,5")
@@ -790,6 +1036,36 @@ class BenchTest(CommandTest):
         self.assertEqual(report["checks"][0]["elements"], 16 * 64)
         self.assertEqual(report["checks"][0]["violations"], 0)
 
+    def test_dtypes_in_json(self):
+        inputs = 16 * 32 + 64 * 32 + 64
+        for dtype, output, tolerance, size, output_size in (
+            ("f32", None, 1e-4, 4, 4), ("f16", None, 1e-2, 2, 2), ("bf16", "f32", 1e-2, 2, 4),
+            ("f32", "f16", 1e-2, 4, 2), ("f64", "f32", 1e-4, 8, 4),
+        ):
+            with self.subTest(dtype=dtype, output=output):
+                done = self.bench(
+                    "--json", "--check", "--dtype", dtype,
+                    *(("--output-dtype", output) if output else ()),
+                )
+                self.assertEqual(done.returncode, 0, done.stderr.decode())
+                report = json.loads(done.stdout)
+                self.assertEqual(report["dtype"], NAMES[dtype])
+                self.assertEqual(
+                    [result["dtype"] for result in report["results"]], [NAMES[output or dtype]]
+                )
+                self.assertEqual(report["tolerance"], tolerance)
+                self.assertTrue(report["passed"])
+                self.assertEqual(report["minimum_bytes"], size * inputs + output_size * 16 * 64)
+        done = self.bench("--json", "--check", "--tolerance", "0.5")
+        self.assertEqual(json.loads(done.stdout)["tolerance"], 0.5)
+
+    def test_dtypes_in_text(self):
+        done = self.bench("--check", "--dtype", "bf16", "--output-dtype", "f16")
+        self.assertEqual(done.returncode, 0, done.stderr.decode())
+        text = done.stdout.decode()
+        self.assertIn("M=16 K=32 N=64, bfloat16 to float16, backend ", text)
+        self.assertIn("passed (tolerance: 0.01 absolute + relative)", text)
+
     def test_check_fails(self):
         done = self.bench("--check", "--tolerance", "1e-12")
         self.assertEqual(done.returncode, 1, done.stdout.decode())
@@ -846,13 +1122,25 @@ class UsageTest(CommandTest):
                 self.assertIn(b"Usage", done.stdout)
         self.assertIn(b"A vector is always a row", postlude("run", "--help").stdout)
 
+    def test_dtypes_are_listed(self):
+        for command in ("check", "explain", "bench"):
+            done = postlude(command, "y", "--shape", "2,3,4", "--dtype", "f8")
+            self.assert_refused(done, "--dtype", "f8", *DTYPES)
+        for command in ("run", "check", "explain", "bench"):
+            self.assertIn(b"--output-dtype", postlude(command, "--help").stdout)
+
     def test_bad_usage(self):
         shape = ("--shape", "2,3,4")
         for arguments in (
             (), ("fly",), ("run",), ("run", "y"), ("run", "y", "--x", "x.npy"), ("check", "y"),
             ("check", *shape), ("check", "y", *shape, "--unknown"), ("check", "y", "z", *shape),
             ("check", "y", *shape, "--backend", "abacus"), ("check", "y", *shape, "--seed", "-1"),
-            ("check", "y", *shape, "--seed", "x"), ("check", "y", *shape, "--dtype", "f16"),
+            ("check", "y", *shape, "--seed", "x"), ("check", "y", *shape, "--dtype", "f8"),
+            ("check", "y", *shape, "--dtype", "float16"), ("bench", "y", *shape, "--dtype", "i64"),
+            ("explain", "y", *shape, "--output-dtype", "i64"),
+            ("check", "y", *shape, "--output-dtype", ""),
+            ("run", "y", "--x", "x.npy", "--w", "w.npy", "--dtype", "bf16"),
+            ("run", "y", "--x", "x.npy", "--w", "w.npy", "--output-dtype", "f8"),
             ("check", "y", *shape, "--tolerance", "0"), ("check", "y", *shape, "--tolerance", "-1"),
             ("check", "y", *shape, "--tolerance", "nan"), ("bench", "y", *shape, "--repeat", "0"),
             ("check", "y", *shape, "--threads", "-1"), ("check", "y", *shape, "--layout", "ring"),
