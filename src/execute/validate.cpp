@@ -74,7 +74,13 @@ void validate_operand(const ProgramOperand& operand, const Binding& binding, Bac
     throw Error(Status::invalid_argument,
                 name + " is bound to a " + (binding.is_scalar ? "number" : "tensor") +
                     ": expected a " + (wants_scalar ? "number" : "tensor"));
-  if (wants_scalar) return;
+  if (wants_scalar) {
+    if (operand.is_seed && !is_valid_seed(binding.scalar))
+      throw Error(Status::invalid_argument,
+                  name + " is " + std::to_string(binding.scalar) +
+                      ": a seed must be a whole number of magnitude at most 2^53");
+    return;
+  }
   require_usable(binding.tensor, name, backend);
   require_float(binding.tensor, name);
   require_shape(binding.tensor, operand.shape, operand.is_batched, name);

@@ -137,6 +137,11 @@ class Lowering {
                                       OperandKind::scalar);
           if (!is_scalar)
             throw Error(Status::invalid_argument, "seed must be a number or a scalar operand");
+          if (seed.kind == NodeKind::operand)
+            program_.operands[static_cast<std::size_t>(seed.operand)].is_seed = true;
+          else if (!is_valid_seed(seed.constant))
+            throw Error(Status::invalid_argument,
+                        "seed must be a whole number of magnitude at most 2**53");
           value.shape = shapes[0];
           value.inputs.erase(value.inputs.begin());
           break;

@@ -123,6 +123,10 @@ Shape reduced_shape(Reduction reduction, const Shape& shape, int dim) {
   return result;
 }
 
+bool is_valid_seed(double value) {
+  return std::fabs(value) <= 9007199254740992.0 && value == std::floor(value);
+}
+
 void verify(const Program& program) {
   const int count = static_cast<int>(program.values.size());
   for (int i = 0; i < count; ++i) {

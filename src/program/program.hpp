@@ -57,6 +57,7 @@ struct ProgramOperand {
   bool is_batched = false;  ///< its tensor has a leading batch dimension
   Shape shape;
   bool is_used = false;
+  bool is_seed = false;  ///< a scalar that is_valid_seed() must accept
 };
 
 struct ProgramResult {
@@ -76,6 +77,9 @@ struct Program {
 
   bool uses_y() const;
 };
+
+/// Whether a number can be the seed of random numbers.
+bool is_valid_seed(double value);
 
 /// The program as text, one value a line: "%3 = min(%2, %1)  : 128x64".
 std::string to_string(const Program& program);

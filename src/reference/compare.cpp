@@ -47,11 +47,24 @@ class Comparison {
   CheckResult result_;
 };
 
-/// The reference value as the output's dtype can hold it: beyond the range of float32, an infinity.
+/// The least magnitude that rounds to infinity: half a unit above the largest finite number.
+double overflow_threshold(DataType dtype) {
+  switch (dtype) {
+    case DataType::float32:
+      return 0x1.ffffffp127;
+    case DataType::float16:
+      return 65520;
+    case DataType::bfloat16:
+      return 0x1.ffp127;
+    default:
+      return std::numeric_limits<double>::infinity();
+  }
+}
+
+/// The reference value as the output's dtype can hold it: beyond its range, an infinity.
 double as_stored(double value, DataType dtype) {
-  if (dtype != DataType::float32) return value;
-  const auto stored = static_cast<float>(value);
-  return std::isinf(stored) ? static_cast<double>(stored) : value;
+  if (!(std::abs(value) >= overflow_threshold(dtype))) return value;
+  return std::copysign(std::numeric_limits<double>::infinity(), value);
 }
 
 /// An index is right when the element there is as large, or small, as the one that the reference

@@ -147,6 +147,7 @@ void check_call(const std::string& text, const Settings& settings) {
   INFO(text << ", " << describe(settings));
   MixedWorkload workload(settings_of(settings), text, operands());
   workload.fill_exact(random);
+  workload.bind("s", static_cast<double>(random.below(1 << 30)));  // a seed is a whole number
   workload.execute();
   workload.check();
   count_case("composites");
@@ -288,6 +289,10 @@ TEST_CASE("numbers that a composite function cannot have are refused with their 
   refuse(Status::invalid_argument, "dropout(y, nan)", "nan", "between 0 and 1");
   refuse(Status::invalid_argument, "relu(y) * dropout(y, 0.5, seed=b)", "dropout",
          "seed must be a number or a scalar");
+  refuse(Status::invalid_argument, "relu(y) + dropout(y, 0.5, seed=1.5)", "dropout",
+         "whole number");
+  refuse(Status::invalid_argument, "dropout(y, 0.5, seed=nan)", "dropout", "whole number");
+  refuse(Status::invalid_argument, "dropout(y, 0.5, seed=1e300)", "dropout", "whole number");
   refuse(Status::invalid_argument, "layer_norm(y, eps=-1e-5)", "-1e-5", "eps must not be negative");
   refuse(Status::invalid_argument, "l2_normalize(y, eps=-1)", "-1", "eps must not be negative");
   refuse(Status::invalid_argument, "rms_norm(y, eps=nan)", "nan", "eps must not be negative");
@@ -378,6 +383,20 @@ TEST_CASE("a seed gives the same mask in every layout and dtype", "[conformance]
         const std::string bound = "dropout(y, p=" + p + ", seed=seed)";
         CHECK(mask_of(dropout_of_ones(dtype, layout, bound, 20240607)) == mask);
       }
+  }
+}
+
+TEST_CASE("a seed that is no whole number is refused when it is bound",
+          "[conformance][invalid_input]") {
+  for (const double seed : {0.5, std::nan(""), HUGE_VAL, 1e16}) {
+    INFO("seed " << seed);
+    check_error(
+        Status::invalid_argument,
+        [&] {
+          dropout_of_ones(DataType::float32, ResultLayout::row_major, "dropout(y, 0.5, seed)",
+                          seed);
+        },
+        "operand 'seed'", "whole number");
   }
 }
 
