@@ -4,6 +4,7 @@
 #include <cmath>
 #include <limits>
 
+#include "evaluator/elementary.hpp"
 #include "evaluator/function.hpp"
 
 namespace postlude {
@@ -160,11 +161,11 @@ POSTLUDE_FUNCTION T reciprocal(T v) {
 }
 template <class T>
 POSTLUDE_FUNCTION T exp(T v) {
-  return std::exp(v);
+  return T(Elementary<T>::exp(v));
 }
 template <class T>
 POSTLUDE_FUNCTION T expm1(T v) {
-  return std::expm1(v);
+  return T(Elementary<T>::expm1(v));
 }
 template <class T>
 POSTLUDE_FUNCTION T log(T v) {
@@ -188,7 +189,7 @@ POSTLUDE_FUNCTION T erf(T v) {
 }
 template <class T>
 POSTLUDE_FUNCTION T tanh(T v) {
-  return std::tanh(v);
+  return T(Elementary<T>::tanh(v));
 }
 template <class T>
 POSTLUDE_FUNCTION T floor(T v) {
@@ -212,27 +213,40 @@ POSTLUDE_FUNCTION T vanishing_product(T v, T weight) {
 // Activations.
 template <class T>
 POSTLUDE_FUNCTION T sigmoid(T v) {
+  using E = Elementary<T>;
+  using W = typename E::Type;
   // exp of a negative number only: no overflow, and small results keep their digits.
-  const T e = std::exp(-std::fabs(v));
-  return (v < T(0) ? e : T(1)) / (T(1) + e);
+  const W e = E::exp(-std::fabs(W(v)));
+  return T((v < T(0) ? e : W(1)) / (W(1) + e));
 }
 template <class T>
 POSTLUDE_FUNCTION T silu(T v) {
-  // exp(-|v|) in two halves: it is subnormal, and short of digits, before v * exp(v) is. One
-  // exponential for both signs, since a vector of elements has both.
-  const T half = std::exp(std::fabs(v) * T(-0.5));
-  const T denominator = T(1) + half * half;
-  if (v >= T(0)) return v / denominator;
-  return half == T(0) ? T(0) : (v * half) * (half / denominator);
+  using E = Elementary<T>;
+  using W = typename E::Type;
+  // exp(-|v|) in two halves: it is subnormal, and short of digits, before v * exp(v) is. No branch,
+  // since a vector of elements has both signs.
+  const W w = v;
+  const W half = E::exp(std::fabs(w) * W(-0.5));
+  const W numerator = w < W(0) ? w * half : w;
+  const W factor = w < W(0) ? half : W(1);
+  const W product = numerator * (factor / (W(1) + half * half));
+  return T(half == W(0) ? max(w, W(0)) : product);
 }
 template <class T>
 POSTLUDE_FUNCTION T logsigmoid(T v) {
-  return min(v, T(0)) - std::log1p(std::exp(-std::fabs(v)));
+  using E = Elementary<T>;
+  using W = typename E::Type;
+  const W w = v;
+  return T(min(w, W(0)) - E::log1p_of_unit(E::exp(-std::fabs(w))));
 }
 template <class T>
 POSTLUDE_FUNCTION T softplus(T v, T beta, T limit) {
+  using E = Elementary<T>;
+  using W = typename E::Type;
   const T z = beta * v;
-  return z > limit ? v : (max(z, T(0)) + std::log1p(std::exp(-std::fabs(z)))) / beta;
+  const W w = z;
+  const T soft = T((max(w, W(0)) + E::log1p_of_unit(E::exp(-std::fabs(w)))) / W(beta));
+  return z > limit ? v : soft;
 }
 template <class T>
 POSTLUDE_FUNCTION T softsign(T v) {
@@ -241,7 +255,7 @@ POSTLUDE_FUNCTION T softsign(T v) {
 }
 template <class T>
 POSTLUDE_FUNCTION T elu(T v, T alpha) {
-  return v > T(0) ? v : alpha * std::expm1(v);
+  return v > T(0) ? v : T(typename Elementary<T>::Type(alpha) * Elementary<T>::expm1(v));
 }
 template <class T>
 POSTLUDE_FUNCTION T selu(T v) {
@@ -252,29 +266,42 @@ POSTLUDE_FUNCTION T selu(T v) {
 }
 template <class T>
 POSTLUDE_FUNCTION T celu(T v, T alpha) {
-  return max(v, T(0)) + min(T(0), alpha * std::expm1(v / alpha));
+  using W = typename Elementary<T>::Type;
+  const T soft = T(W(alpha) * Elementary<T>::expm1(W(v) / W(alpha)));
+  return max(v, T(0)) + min(T(0), soft);
 }
 template <class T>
 POSTLUDE_FUNCTION T gelu(T v) {
-  // Hendrycks and Gimpel, Gaussian Error Linear Units, 2016. Phi(v) through erfc, since 1 + erf
-  // cancels for negative v.
-  constexpr T inverse_sqrt_2 = T(0.70710678118654752440084436210485);
-  return vanishing_product(v, T(0.5) * std::erfc(-v * inverse_sqrt_2));
+  // Hendrycks and Gimpel, Gaussian Error Linear Units, 2016: v Phi(v), which is max(v, 0) less |v|
+  // times the tail of the normal distribution beyond |v|. 1 + erf would cancel for negative v.
+  using E = Elementary<T>;
+  using W = typename E::Type;
+  const W magnitude = std::fabs(W(v));
+  const W product = vanishing_product(magnitude, E::normal_tail(magnitude));
+  return T(max(W(v), W(0)) - product);
 }
 template <class T>
 POSTLUDE_FUNCTION T gelu_tanh(T v) {
   // (1 + tanh(u)) / 2 = sigmoid(2 u), which does not cancel.
-  constexpr T twice_sqrt_2_over_pi = T(1.5957691216057307117597842397375);
-  return vanishing_product(v, sigmoid(twice_sqrt_2_over_pi * (v + T(0.044715) * v * v * v)));
+  using E = Elementary<T>;
+  using W = typename E::Type;
+  constexpr W twice_sqrt_2_over_pi = W(1.5957691216057307117597842397375);
+  const W w = v;
+  const W t = twice_sqrt_2_over_pi * (w + W(0.044715) * w * w * w);
+  const W e = E::exp(-std::fabs(t));
+  return T(vanishing_product(w, (t < W(0) ? e : W(1)) / (W(1) + e)));
 }
 template <class T>
 POSTLUDE_FUNCTION T mish(T v) {
   // Misra, Mish, 2019. tanh(log(1 + e)) = e (e + 2) / (e (e + 2) + 2); above 20 it rounds to 1.
   // exp(v) in two halves, as in silu.
-  if (v > T(20)) return v;
-  const T half = std::exp(v * T(0.5));
-  const T e = half * half;
-  return half == T(0) ? T(0) : (v * half) * (half * (e + T(2)) / (e * (e + T(2)) + T(2)));
+  using E = Elementary<T>;
+  using W = typename E::Type;
+  const W w = v;
+  const W half = E::exp((w > W(20) ? W(20) : w) * W(0.5));
+  const W e = half * half;
+  const W product = (w * half) * (half * (e + W(2)) / (e * (e + W(2)) + W(2)));
+  return T(w > W(20) ? w : (half == W(0) ? W(0) : product));
 }
 template <class T>
 POSTLUDE_FUNCTION T hardsigmoid(T v) {

@@ -47,6 +47,21 @@ POSTLUDE_FUNCTION double block_sum(const T* values, int count, const Term& term)
   return sum;
 }
 
+/// The largest value of a block, NaN if there is one; -inf for no values.
+template <class T>
+POSTLUDE_FUNCTION T block_max(const T* values, int count) {
+  T largest[block_lanes];
+  for (int lane = 0; lane < block_lanes; ++lane) largest[lane] = -formula::infinity<T>();
+  int i = 0;
+  for (; i + block_lanes <= count; i += block_lanes)
+    for (int lane = 0; lane < block_lanes; ++lane)
+      largest[lane] = formula::max(largest[lane], values[i + lane]);
+  for (; i < count; ++i) largest[0] = formula::max(largest[0], values[i]);
+  for (int lane = 1; lane < block_lanes; ++lane)
+    largest[0] = formula::max(largest[0], largest[lane]);
+  return largest[0];
+}
+
 /// Sums. For T = float the float64 state holds 29 more bits than the elements, which covers 1e8
 /// terms; for T = double the rounding errors are summed in `second` (Neumaier, 1974).
 template <class T>
@@ -231,6 +246,22 @@ struct Reducer<T, Reduction::logsumexp> {
   POSTLUDE_FUNCTION static void combine(ReductionState& state, const ReductionState& other,
                                         double) {
     take(state, static_cast<T>(other.first), other.second);
+  }
+  /// Relative to the largest of the block and of what came before, which is found first.
+  POSTLUDE_FUNCTION static void accumulate_block(ReductionState& state, const T* values, int count,
+                                                 double) {
+    const T before = static_cast<T>(state.first);
+    const T largest = formula::max(before, block_max(values, count));
+    state.first = static_cast<double>(largest);
+    // -inf: there is nothing yet. inf and NaN are the result already.
+    if (!(std::fabs(largest) < formula::infinity<T>())) return;
+    using E = Elementary<T>;
+    using W = typename E::Type;
+    const W shift = static_cast<W>(largest);
+    const double sum = block_sum(values, count, [shift](T value) {
+      return static_cast<double>(E::exp(static_cast<W>(value) - shift));
+    });
+    state.second = state.second * static_cast<double>(E::exp(static_cast<W>(before) - shift)) + sum;
   }
   POSTLUDE_FUNCTION static double finish(const ReductionState& state, std::int64_t, double) {
     const bool is_infinite = std::fabs(state.first) == formula::infinity<double>();
