@@ -103,6 +103,24 @@ TEST_CASE("layers of models agree with the reference", "[conformance]") {
     }
 }
 
+// Only when it is asked for: a minute on a GPU node of 16 cores, most of it the reference's.
+TEST_CASE("layers of models agree with the reference at full size", "[.full_size]") {
+  for (const LayerProgram& program : programs) {
+    Settings settings;
+    settings.m = 1024;
+    settings.n = 8192;
+    settings.k = 8192;
+    Random random;
+    INFO(random.hint());
+    INFO(program.name << ": " << program.text << ", " << describe(settings));
+    Workload workload(settings, program.text, operands());
+    workload.fill_real(random);
+    workload.execute();
+    check_real(workload);
+    count_case("layer programs at full size");
+  }
+}
+
 TEST_CASE("layers of models agree with the reference within their error bounds", "[conformance]") {
   // The same programs against bounds that follow from the arithmetic, which are tighter for most
   // of them, and in 16-bit floats too.

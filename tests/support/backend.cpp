@@ -41,9 +41,11 @@ void DeviceBuffer::copy_from_host(const void* source) {
                     HostBytes(const_cast<unsigned char*>(bytes), bytes_));
 }
 
-void DeviceBuffer::copy_to_host(void* target) const {
-  Kokkos::deep_copy(HostBytes(static_cast<unsigned char*>(target), bytes_),
-                    DeviceBytes(reinterpret_cast<unsigned char*>(data_), bytes_));
+void DeviceBuffer::copy_to_host(void* target) const { copy_to_host(target, 0, bytes_); }
+
+void DeviceBuffer::copy_to_host(void* target, std::size_t offset, std::size_t bytes) const {
+  Kokkos::deep_copy(HostBytes(static_cast<unsigned char*>(target), bytes),
+                    DeviceBytes(reinterpret_cast<unsigned char*>(data_) + offset, bytes));
 }
 
 BackendGuard::BackendGuard() {

@@ -30,6 +30,8 @@ class DeviceBuffer {
   explicit DeviceBuffer(std::size_t bytes);
   void copy_from_host(const void* source);
   void copy_to_host(void* target) const;
+  /// A part of it.
+  void copy_to_host(void* target, std::size_t offset, std::size_t bytes) const;
   char* data() const { return data_; }
   std::size_t bytes() const { return bytes_; }
 
