@@ -1,6 +1,6 @@
 # Install rules, in components: `runtime` (shared libraries under their SONAMEs: what programs need to run), `cpp`, `c`,
 # `fortran` and `julia` (what is needed to build such programs, with `runtime`), `cli` (the command).
-# Exported names equal the names inside the tree: Postlude::postlude and Postlude::capi.
+# Exported names equal the names inside the tree: Postlude::postlude, Postlude::capi and Postlude::capi_static.
 
 include(CMakePackageConfigHelpers)
 
@@ -19,6 +19,9 @@ install(
   DESTINATION "${CMAKE_INSTALL_INCLUDEDIR}"
   COMPONENT cpp
   FILES_MATCHING PATTERN "*.hpp")
+if(TARGET postlude_c_static) # needs the C++ library's dependencies, and so its export set
+  install(TARGETS postlude_c_static EXPORT PostludeCppTargets ARCHIVE DESTINATION "${CMAKE_INSTALL_LIBDIR}" COMPONENT cpp)
+endif()
 install(EXPORT PostludeCppTargets NAMESPACE Postlude:: DESTINATION "${postlude_package_dir}" COMPONENT cpp)
 export(EXPORT PostludeCppTargets NAMESPACE Postlude:: FILE "${PROJECT_BINARY_DIR}/PostludeCppTargets.cmake")
 

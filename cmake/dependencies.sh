@@ -24,7 +24,7 @@ readonly source_version=13.2.0           # upstream's part of the Debian version
 readonly source_sha256=0ddb47784ba7b8a6b9a07a4822b33be508feb4ccd54301b2a5d10c9e54524b90
 
 readonly build_packages=(g++ cmake ninja-build libopenblas-openmp-dev libcli11-dev nlohmann-json3-dev libfmt-dev)
-readonly test_packages=(gfortran catch2 doxygen pkg-config python3 python3-numpy python3-venv abigail-tools dpkg-dev file)
+readonly test_packages=(gfortran catch2 doxygen pkg-config python3 python3-numpy python3-venv libdlpack-dev abigail-tools dpkg-dev file)
 
 readonly common_options=(
   -DCMAKE_BUILD_TYPE=Release

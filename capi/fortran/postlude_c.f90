@@ -88,6 +88,7 @@ module postlude_c
     integer(c_int32_t) :: device = -1
     type(c_ptr) :: stream = c_null_ptr
     integer(c_int32_t) :: threads = 0
+    integer(c_int32_t) :: stages_host_memory = 0
   end type postlude_context_options
 
   type, bind(C) :: postlude_tensor
@@ -109,6 +110,7 @@ module postlude_c
     type(postlude_tensor) :: x = POSTLUDE_TENSOR_INIT
     type(postlude_tensor) :: w = POSTLUDE_TENSOR_INIT
     integer(c_int32_t) :: compute = POSTLUDE_COMPUTE_AUTOMATIC
+    integer(c_int32_t) :: reserved = 0
   end type postlude_problem
 
   type, bind(C) :: postlude_operand
@@ -123,7 +125,14 @@ module postlude_c
     integer(c_int32_t) :: layout = POSTLUDE_ROW_MAJOR
     integer(c_int32_t) :: compilation = POSTLUDE_COMPILATION_AUTOMATIC
     type(c_ptr) :: engine = c_null_ptr
+    integer(c_size_t) :: expression_length = 0
   end type postlude_plan_options
+
+  type, bind(C) :: postlude_argument
+    integer(c_size_t) :: size = 0
+    type(c_ptr) :: keyword = c_null_ptr
+    integer(c_int64_t) :: value = 0
+  end type postlude_argument
 
   type, bind(C) :: postlude_result_info
     integer(c_size_t) :: size = 0
@@ -162,6 +171,7 @@ module postlude_c
   type(postlude_problem), parameter, private :: a_problem = postlude_problem()
   type(postlude_operand), parameter, private :: an_operand = postlude_operand()
   type(postlude_plan_options), parameter, private :: a_plan_options = postlude_plan_options()
+  type(postlude_argument), parameter, private :: an_argument = postlude_argument()
   type(postlude_result_info), parameter, private :: a_result_info = postlude_result_info()
   type(postlude_operand_value), parameter, private :: an_operand_value = postlude_operand_value()
   type(postlude_bindings), parameter, private :: a_bindings = postlude_bindings()
@@ -175,6 +185,8 @@ module postlude_c
     postlude_operand(size=storage_size(an_operand, c_size_t) / 8)
   type(postlude_plan_options), parameter :: POSTLUDE_PLAN_OPTIONS_INIT = &
     postlude_plan_options(size=storage_size(a_plan_options, c_size_t) / 8)
+  type(postlude_argument), parameter :: POSTLUDE_ARGUMENT_INIT = &
+    postlude_argument(size=storage_size(an_argument, c_size_t) / 8)
   type(postlude_result_info), parameter :: POSTLUDE_RESULT_INFO_INIT = &
     postlude_result_info(size=storage_size(a_result_info, c_size_t) / 8)
   type(postlude_operand_value), parameter :: POSTLUDE_OPERAND_VALUE_INIT = &
@@ -314,6 +326,83 @@ module postlude_c
       integer(c_int32_t), value :: space
       integer(c_int32_t) :: status
     end function postlude_tensor_vector
+
+    !> `dlpack` is the address of a DLTensor.
+    function postlude_tensor_from_dlpack(tensor, dlpack) bind(C) result(status)
+      import :: c_int32_t, c_ptr, postlude_tensor
+      type(postlude_tensor), intent(inout) :: tensor
+      type(c_ptr), value :: dlpack
+      integer(c_int32_t) :: status
+    end function postlude_tensor_from_dlpack
+
+    function postlude_builder_create(builder) bind(C) result(status)
+      import :: c_int32_t, c_ptr
+      type(c_ptr), intent(out) :: builder
+      integer(c_int32_t) :: status
+    end function postlude_builder_create
+
+    function postlude_builder_destroy(builder) bind(C) result(status)
+      import :: c_int32_t, c_ptr
+      type(c_ptr), value :: builder
+      integer(c_int32_t) :: status
+    end function postlude_builder_destroy
+
+    function postlude_builder_y(builder, value) bind(C) result(status)
+      import :: c_int32_t, c_int64_t, c_ptr
+      type(c_ptr), value :: builder
+      integer(c_int64_t), intent(inout) :: value
+      integer(c_int32_t) :: status
+    end function postlude_builder_y
+
+    function postlude_builder_constant(builder, number, value) bind(C) result(status)
+      import :: c_double, c_int32_t, c_int64_t, c_ptr
+      type(c_ptr), value :: builder
+      real(c_double), value :: number
+      integer(c_int64_t), intent(inout) :: value
+      integer(c_int32_t) :: status
+    end function postlude_builder_constant
+
+    function postlude_builder_operand(builder, name, value) bind(C) result(status)
+      import :: c_char, c_int32_t, c_int64_t, c_ptr
+      type(c_ptr), value :: builder
+      character(kind=c_char), intent(in) :: name(*)
+      integer(c_int64_t), intent(inout) :: value
+      integer(c_int32_t) :: status
+    end function postlude_builder_operand
+
+    !> Pass `c_loc` of the first `postlude_argument` as `arguments`.
+    function postlude_builder_call(builder, function_name, arguments, argument_count, value) bind(C) &
+      result(status)
+      import :: c_char, c_int32_t, c_int64_t, c_ptr, c_size_t
+      type(c_ptr), value :: builder
+      character(kind=c_char), intent(in) :: function_name(*)
+      type(c_ptr), value :: arguments
+      integer(c_size_t), value :: argument_count
+      integer(c_int64_t), intent(inout) :: value
+      integer(c_int32_t) :: status
+    end function postlude_builder_call
+
+    function postlude_builder_result(builder, name, value) bind(C) result(status)
+      import :: c_char, c_int32_t, c_int64_t, c_ptr
+      type(c_ptr), value :: builder
+      character(kind=c_char), intent(in) :: name(*)
+      integer(c_int64_t), value :: value
+      integer(c_int32_t) :: status
+    end function postlude_builder_result
+
+    !> As `postlude_plan_create`, of a builder's results.
+    function postlude_plan_build(context, problem, builder, operands, operand_count, options, plan) &
+      bind(C) result(status)
+      import :: c_int32_t, c_ptr, c_size_t, postlude_problem
+      type(c_ptr), value :: context
+      type(postlude_problem), intent(in) :: problem
+      type(c_ptr), value :: builder
+      type(c_ptr), value :: operands
+      integer(c_size_t), value :: operand_count
+      type(c_ptr), value :: options
+      type(c_ptr), intent(out) :: plan
+      integer(c_int32_t) :: status
+    end function postlude_plan_build
 
     !> Pass `c_null_ptr`, or `c_loc` of a `postlude_plan_options`, as `options`; `c_null_ptr`, or
     !! `c_loc` of the first `postlude_operand`, as `operands`.

@@ -147,10 +147,13 @@ typedef struct postlude_context_options {
   void *stream;             /**< cudaStream_t to use, which must outlive the context and its plans;
                                  NULL for a stream of the context's own; must be NULL on CPUs */
   int32_t threads;          /**< host threads, 1 to 512, if Kokkos is initialised here; 0 for all */
+  int32_t stages_host_memory; /**< 1: tensors in host memory are copied to an accelerator and results
+                                   back from it, and such an execution is complete on return and
+                                   cannot be captured; 0: they are refused. No effect on CPUs */
 } postlude_context_options;
 /** Sets up a postlude_context_options. Since 0.1. */
 #define POSTLUDE_CONTEXT_OPTIONS_INIT \
-  { sizeof(postlude_context_options), POSTLUDE_BACKEND_DEFAULT, -1, NULL, 0 }
+  { sizeof(postlude_context_options), POSTLUDE_BACKEND_DEFAULT, -1, NULL, 0, 0 }
 
 /**
  * Creates a context. Initialises Kokkos when the host has not done so; the last context to be
@@ -243,6 +246,17 @@ POSTLUDE_API postlude_status postlude_tensor_vector(postlude_tensor *tensor, voi
                                                     postlude_memory_space space);
 
 /**
+ * Fills a tensor from a DLPack tensor, whose memory it then describes; nothing is copied or owned.
+ * Its size too, so that it need not be set up before. Untouched on failure.
+ *
+ * @param dlpack a `const DLTensor *` of DLPack 0.2 or newer (github.com/dmlc/dlpack, dlpack.h), of 1
+ *               to 3 dimensions: floats of 64, 32 or 16 bits, bfloat or 64-bit int. Without strides
+ *               it is row-major. Its device number is not looked at.
+ * Errors: INVALID_ARGUMENT, UNSUPPORTED (another element type, lanes or device). Since 0.1.
+ */
+POSTLUDE_API postlude_status postlude_tensor_from_dlpack(postlude_tensor *tensor, const void *dlpack);
+
+/**
  * The linear layer y[m,n] = sum_k x[m,k] * w[n,k]: x is M x K, w is N x K. Only dtype, rank,
  * extents and strides of the two tensors are used; their data pointers may be NULL. Since 0.1.
  */
@@ -251,10 +265,11 @@ typedef struct postlude_problem {
   postlude_tensor x;             /**< M x K */
   postlude_tensor w;             /**< N x K */
   postlude_compute_mode compute; /**< how */
+  int32_t reserved;              /**< 0 */
 } postlude_problem;
 /** Sets up a postlude_problem. Since 0.1. */
 #define POSTLUDE_PROBLEM_INIT \
-  { sizeof(postlude_problem), POSTLUDE_TENSOR_INIT, POSTLUDE_TENSOR_INIT, POSTLUDE_COMPUTE_AUTOMATIC }
+  { sizeof(postlude_problem), POSTLUDE_TENSOR_INIT, POSTLUDE_TENSOR_INIT, POSTLUDE_COMPUTE_AUTOMATIC, 0 }
 
 /**
  * Declares a name that the expression uses. The array's order is that of the bindings.
@@ -291,10 +306,12 @@ typedef struct postlude_plan_options {
   postlude_layout layout; /**< layout that the results will have */
   postlude_compilation compilation; /**< whether stages are compiled */
   const char *engine;     /**< GEMM engine to use, NULL to let the plan choose */
+  size_t expression_length; /**< bytes of the expression, which then needs no NUL at its end and may
+                                 have none inside; 0 for one that ends with a NUL */
 } postlude_plan_options;
 /** Sets up a postlude_plan_options. Since 0.1. */
 #define POSTLUDE_PLAN_OPTIONS_INIT \
-  { sizeof(postlude_plan_options), POSTLUDE_ROW_MAJOR, POSTLUDE_COMPILATION_AUTOMATIC, NULL }
+  { sizeof(postlude_plan_options), POSTLUDE_ROW_MAJOR, POSTLUDE_COMPILATION_AUTOMATIC, NULL, 0 }
 
 /**
  * Compiles `expression` for a problem.
@@ -312,6 +329,74 @@ POSTLUDE_API postlude_status postlude_plan_create(postlude_context *context,
                                                   size_t operand_count,
                                                   const postlude_plan_options *options,
                                                   postlude_plan **plan);
+/**
+ * A program that is built by calls instead of written as text, for hosts that generate code:
+ *
+ *     sum = add(y, bias); result = min(sum, 2)
+ *
+ * is postlude_builder_y, postlude_builder_operand, postlude_builder_call with "+", ..., each of which
+ * gives a value, and postlude_builder_result for what the plan computes. Needs neither a context nor
+ * Kokkos. Threads: a builder is used by one thread at a time. Since 0.1.
+ */
+typedef struct postlude_builder postlude_builder;
+
+/** A value of a builder; of no use to another one. Positive. Since 0.1. */
+typedef int64_t postlude_value;
+
+/** An argument of postlude_builder_call. Since 0.1. */
+typedef struct postlude_argument {
+  size_t size;         /**< sizeof(postlude_argument) */
+  const char *keyword; /**< the parameter's name, NULL for a positional argument */
+  postlude_value value; /**< what is passed */
+} postlude_argument;
+/** Sets up a postlude_argument. Since 0.1. */
+#define POSTLUDE_ARGUMENT_INIT \
+  { sizeof(postlude_argument), NULL, 0 }
+
+/** Creates an empty builder. Errors: INVALID_ARGUMENT, OUT_OF_MEMORY. Since 0.1. */
+POSTLUDE_API postlude_status postlude_builder_create(postlude_builder **builder);
+/** Destroys a builder; plans made from it stay valid. NULL is accepted. Since 0.1. */
+POSTLUDE_API postlude_status postlude_builder_destroy(postlude_builder *builder);
+/** The result of the linear layer. Errors: INVALID_ARGUMENT. Since 0.1. */
+POSTLUDE_API postlude_status postlude_builder_y(postlude_builder *builder, postlude_value *value);
+/** A number, which may be infinite or NaN. Errors: INVALID_ARGUMENT. Since 0.1. */
+POSTLUDE_API postlude_status postlude_builder_constant(postlude_builder *builder, double number,
+                                                       postlude_value *value);
+/**
+ * An operand that will be declared to postlude_plan_build. Errors: INVALID_ARGUMENT (a name that the
+ * language uses, or cannot have). Since 0.1.
+ */
+POSTLUDE_API postlude_status postlude_builder_operand(postlude_builder *builder, const char *name,
+                                                      postlude_value *value);
+/**
+ * A function of the language, an alias of one or an operator ("+", "-", "*", "/", "**", "<", "<=",
+ * ">", ">=", "==", "!="; "-" of one argument negates). Numbers that the language wants literally, as
+ * dim, are values of postlude_builder_constant. Positional arguments come first. `value` is untouched
+ * on failure.
+ * Errors: INVALID_ARGUMENT (a value that is none of this builder's, a number out of range),
+ * UNKNOWN_NAME (function or keyword; the message has the closest name), SYNTAX_ERROR (arguments that
+ * the function does not take), VERSION_MISMATCH. Since 0.1.
+ */
+POSTLUDE_API postlude_status postlude_builder_call(postlude_builder *builder, const char *function_name,
+                                                   const postlude_argument *arguments,
+                                                   size_t argument_count, postlude_value *value);
+/**
+ * Makes a value the next result of the program. Errors: INVALID_ARGUMENT (also a name that was given
+ * to an earlier result). Since 0.1.
+ */
+POSTLUDE_API postlude_status postlude_builder_result(postlude_builder *builder, const char *name,
+                                                     postlude_value value);
+/**
+ * As postlude_plan_create, with the results of a builder, of which there must be one at least. The
+ * builder is not changed and may be used again. Since 0.1.
+ */
+POSTLUDE_API postlude_status postlude_plan_build(postlude_context *context,
+                                                 const postlude_problem *problem,
+                                                 const postlude_builder *builder,
+                                                 const postlude_operand *operands,
+                                                 size_t operand_count,
+                                                 const postlude_plan_options *options,
+                                                 postlude_plan **plan);
 /** Destroys a plan after pending work of its context; NULL is accepted. Since 0.1. */
 POSTLUDE_API postlude_status postlude_plan_destroy(postlude_plan *plan);
 /**

@@ -5,6 +5,7 @@
 
 #include <string>
 
+#include "convert.hpp"
 #include "guard.hpp"
 #include "kokkos_runtime.hpp"
 #include "structs.hpp"
@@ -68,12 +69,16 @@ std::shared_ptr<ContextState> make_context(const postlude_context_options& optio
     throw Error(Status::invalid_argument, "options.threads is " + std::to_string(options.threads) +
                                               ": expected 1 to " + std::to_string(most_threads) +
                                               ", or 0 for all");
+  const bool stages_host_memory =
+      to_flag(options.stages_host_memory, ArgumentName("options").member("stages_host_memory"));
   KokkosSettings settings;
   settings.threads = options.threads;
   settings.device = request.number;
   ensure_kokkos(settings);
   auto context = std::make_shared<ContextState>();
   context->device = make_device(request);
+  context->stages_host_memory =
+      stages_host_memory && context->device->memory_space() == postlude::MemorySpace::device;
   return context;
 }
 

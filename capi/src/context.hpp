@@ -20,6 +20,7 @@ struct ContextState {
   static constexpr std::uint64_t handle_mark = 0x706f73746c637478;
 
   std::unique_ptr<Device> device;
+  bool stages_host_memory = false;  ///< and the device has a memory of its own
 };
 
 }  // namespace capi

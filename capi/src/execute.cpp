@@ -7,6 +7,7 @@
 #include "convert.hpp"
 #include "guard.hpp"
 #include "plan.hpp"
+#include "staging.hpp"
 #include "structs.hpp"
 
 namespace postlude {
@@ -81,8 +82,14 @@ postlude_status postlude_execute(const postlude_plan* plan, const postlude_bindi
                                 " bytes, the value of bindings.workspace_bytes");
     Device& device = state.device();
     device.run([&] {
-      state.plan().execute(device.space(stream, "stream"), arguments, known.workspace,
-                           known.workspace_bytes);
+      const postlude::ExecutionSpace space = device.space(stream, "stream");
+      if (!state.stages_host_memory())
+        return state.plan().execute(space, arguments, known.workspace, known.workspace_bytes);
+      const Staging staging(device, arguments);
+      state.plan().validate(space, staging.arguments(), known.workspace, known.workspace_bytes);
+      staging.copy_in();
+      state.plan().execute(space, staging.arguments(), known.workspace, known.workspace_bytes);
+      staging.copy_out();
     });
   });
 }

@@ -3,6 +3,9 @@
 #include <postlude/error.hpp>
 #include <postlude/problem.hpp>
 
+#include <cstring>
+
+#include "builder.hpp"
 #include "convert.hpp"
 #include "guard.hpp"
 #include "structs.hpp"
@@ -33,6 +36,9 @@ LinearProblem to_problem(const postlude_problem* problem) {
   converted.x = to_tensor(known.x, "problem.x");
   converted.w = to_tensor(known.w, "problem.w");
   converted.compute = to_compute_mode(known.compute, "problem.compute");
+  if (known.reserved != 0)
+    throw Error(Status::invalid_argument,
+                "problem.reserved is " + std::to_string(known.reserved) + ": expected 0");
   return converted;
 }
 
@@ -59,6 +65,39 @@ PlanOptions to_options(const postlude_plan_options* options) {
   return converted;
 }
 
+std::string expression_text(const char* expression, const postlude_plan_options* options) {
+  std::size_t length = 0;
+  if (options != nullptr) length = read_struct(options, "options").expression_length;
+  if (length == 0) return expression;
+  const std::size_t end = strnlen(expression, length);
+  if (end != length)
+    throw Error(Status::invalid_argument,
+                "expression has a NUL at byte " + std::to_string(end) +
+                    ": expected none in its options.expression_length of " +
+                    std::to_string(length) + " bytes");
+  return std::string(expression, length);
+}
+
+/// The common part of the functions that make a plan. `epilogue` gives the program.
+template <class MakeEpilogue>
+postlude_plan* make_plan(postlude_context* context, const postlude_problem* problem,
+                         const MakeEpilogue& epilogue, const postlude_operand* operands,
+                         std::size_t operand_count, const postlude_plan_options* options) {
+  const auto& context_state = state_of(context);
+  const LinearProblem linear = to_problem(problem);
+  const Epilogue program = epilogue();
+  std::vector<OperandDeclaration> declarations = to_declarations(operands, operand_count);
+  const PlanOptions plan_options = to_options(options);
+  Device& device = *context_state->device;
+  postlude_plan* plan = nullptr;
+  device.run([&] {
+    Plan compiled(device.space(nullptr, "stream"), linear, program, declarations, plan_options);
+    plan = new postlude_plan(
+        std::make_shared<PlanState>(context_state, std::move(compiled), std::move(declarations)));
+  });
+  return plan;
+}
+
 }  // namespace
 }  // namespace capi
 }  // namespace detail
@@ -73,18 +112,29 @@ postlude_status postlude_plan_create(postlude_context* context, const postlude_p
   return guard([&] {
     require_pointer(plan, "plan", "a place for the handle");
     *plan = nullptr;
-    const auto& context_state = state_of(context);
-    const auto linear = to_problem(problem);
-    require_pointer(expression, "expression", "text in the epilogue language");
-    auto declarations = to_declarations(operands, operand_count);
-    const auto plan_options = to_options(options);
-    Device& device = *context_state->device;
-    device.run([&] {
-      postlude::Plan compiled(device.space(nullptr, "stream"), linear, expression, declarations,
-                              plan_options);
-      *plan = new postlude_plan(
-          std::make_shared<PlanState>(context_state, std::move(compiled), std::move(declarations)));
-    });
+    const auto epilogue = [&] {
+      require_pointer(expression, "expression", "text in the epilogue language");
+      return postlude::Epilogue(expression_text(expression, options));
+    };
+    *plan = make_plan(context, problem, epilogue, operands, operand_count, options);
+  });
+}
+
+postlude_status postlude_plan_build(postlude_context* context, const postlude_problem* problem,
+                                    const postlude_builder* builder,
+                                    const postlude_operand* operands, size_t operand_count,
+                                    const postlude_plan_options* options, postlude_plan** plan) {
+  return guard([&] {
+    require_pointer(plan, "plan", "a place for the handle");
+    *plan = nullptr;
+    const auto epilogue = [&] {
+      const BuilderState& state = builder_of(builder);
+      if (state.results.empty())
+        throw postlude::Error(postlude::Status::invalid_argument,
+                              "builder has no result: expected one of postlude_builder_result");
+      return postlude::Epilogue(state.results);
+    };
+    *plan = make_plan(context, problem, epilogue, operands, operand_count, options);
   });
 }
 

@@ -33,6 +33,7 @@ class PlanState {
   ~PlanState();
 
   Device& device() const { return *context_->device; }
+  bool stages_host_memory() const { return context_->stages_host_memory; }
   const Plan& plan() const { return plan_; }
   /// In the order of the bindings.
   const std::vector<OperandDeclaration>& operands() const { return operands_; }

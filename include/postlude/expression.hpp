@@ -56,6 +56,8 @@ Expression y();
 /// (letters, digits and underscores, not starting with a digit) and not one it already uses.
 /// `is_batched` is as in OperandDeclaration. Errors: Error(invalid_argument). Since: 0.1.
 Expression operand(const std::string& name, OperandKind kind, bool is_batched = false);
+/// An operand whose kind is that of its declaration in the plan, as for a name in a text.
+Expression operand(const std::string& name);
 /// An operand of the kind OperandKind::scalar, as operand(). Since: 0.1.
 Expression scalar(const std::string& name);
 /// An operand of the kind OperandKind::row, as operand(). Since: 0.1.
@@ -66,6 +68,21 @@ Expression column(const std::string& name);
 Expression matrix(const std::string& name);
 /// An operand of the kind OperandKind::element, as operand(). Since: 0.1.
 Expression element(const std::string& name);
+
+/// An argument of call(); positional when `keyword` is empty. Since: 0.1.
+struct CallArgument {
+  Expression value;     ///< what is passed
+  std::string keyword;  ///< name of the parameter, or ""
+};
+
+/// Calls a function of the language, alias or operator ("+", "-", "*", "/", "**", "<", "<=", ">",
+/// ">=", "==", "!=") by its name, for programs that generate programs. `call("sum", {{v}, {1,
+/// "dim"}})` is the text `sum(v, dim=1)`; "-" of one argument negates.
+///
+/// Errors: Error(unknown_name) for the function or a keyword, with the closest name,
+/// Error(syntax_error) for arguments that the function does not take, Error(invalid_argument) for a
+/// number that is out of range. Since: 0.1.
+Expression call(const std::string& function, const std::vector<CallArgument>& arguments);
 
 namespace detail {
 
@@ -175,7 +192,8 @@ Expression avg_pool(const Expression& v, std::int64_t kernel, std::int64_t strid
 
 /// v * (u < p ? 0 : 1 / (1 - p)): u is uniform in [0, 1), drawn by Philox 4x32-10 from the seed and
 /// the element's index in row-major order, so that a seed gives one mask on every backend, dtype
-/// and layout. `seed` is a number from 0 to 2**53 or a scalar operand; p = 0 is the identity.
+/// and layout. `seed` is a whole number of magnitude at most 2**53, or a scalar
+/// operand that is bound to one; p = 0 is the identity.
 /// Errors: Error(invalid_argument) for p outside [0, 1]. Since: 0.1.
 Expression dropout(const Expression& v, const Expression& p, const Expression& seed);
 

@@ -96,6 +96,10 @@ class Plan {
   void execute(const ExecutionSpace& space, const Arguments& arguments, void* workspace = nullptr,
                std::size_t workspace_bytes = 0) const;
 
+  /// Throws what execute() would throw before it launches anything, and launches nothing.
+  void validate(const ExecutionSpace& space, const Arguments& arguments, void* workspace = nullptr,
+                std::size_t workspace_bytes = 0) const;
+
   /// Bytes of scratch memory that one execution needs.
   std::size_t workspace_bytes() const noexcept;
 

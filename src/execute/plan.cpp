@@ -33,6 +33,12 @@ void Plan::execute(const ExecutionSpace& space, const Arguments& arguments, void
   implementation_->execute(space, arguments, workspace, workspace_bytes);
 }
 
+void Plan::validate(const ExecutionSpace& space, const Arguments& arguments, void* workspace,
+                    std::size_t workspace_bytes) const {
+  implementation_->require_backend(space);
+  implementation_->validate(space.backend(), arguments, workspace, workspace_bytes);
+}
+
 std::size_t Plan::workspace_bytes() const noexcept {
   return implementation_->plan().workspace_bytes;
 }

@@ -89,13 +89,17 @@ PlanImplementation::PlanImplementation(const ExecutionSpace& space, const Linear
   compile_stages(plan_, space.backend(), options.compilation);
 }
 
-void PlanImplementation::execute(const ExecutionSpace& space, const Arguments& arguments,
-                                 void* workspace, std::size_t workspace_bytes) const {
-  require_kokkos();
+void PlanImplementation::require_backend(const ExecutionSpace& space) const {
   if (space.backend() != space_.backend())
     throw Error(Status::invalid_argument,
                 std::string("space is an instance of backend ") + name_of(space.backend()) +
                     ": the plan was made for " + name_of(space_.backend()));
+}
+
+void PlanImplementation::execute(const ExecutionSpace& space, const Arguments& arguments,
+                                 void* workspace, std::size_t workspace_bytes) const {
+  require_kokkos();
+  require_backend(space);
   validate(space.backend(), arguments, workspace, workspace_bytes);
   const std::vector<const Binding*> bindings = match_bindings(plan_.program, arguments.bindings);
 

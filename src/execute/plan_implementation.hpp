@@ -23,6 +23,9 @@ class PlanImplementation {
   void execute(const ExecutionSpace& space, const Arguments& arguments, void* workspace,
                std::size_t workspace_bytes) const;
 
+  /// Throws Error(invalid_argument) for an instance of another backend than the plan's.
+  void require_backend(const ExecutionSpace& space) const;
+
   /// Throws the Error that execute() would for these arguments; `backend` decides which memory can
   /// be reached.
   void validate(Backend backend, const Arguments& arguments, const void* workspace,

@@ -6,6 +6,7 @@
 
 #include <postlude/error.hpp>
 
+#include "expression/call.hpp"
 #include "expression/node.hpp"
 #include "expression/parser.hpp"
 #include "expression/signature.hpp"
@@ -16,11 +17,66 @@ Expression::Expression(double constant) : node_(detail::make_constant(constant, 
 
 Expression y() { return Expression(detail::make_gemm_result({})); }
 
-Expression operand(const std::string& name, OperandKind kind, bool is_batched) {
+namespace {
+
+void require_operand_name(const std::string& name) {
   if (!detail::is_identifier(name) || detail::is_reserved_name(name))
     throw Error(Status::invalid_argument,
                 "name is '" + name.substr(0, 64) +
                     "': expected letters, digits and underscores, and no name of the language");
+}
+
+struct Symbol {
+  const char* text;
+  Operation operation;
+};
+constexpr Symbol symbols[] = {
+    {"+", Operation::add},         {"-", Operation::subtract},  {"*", Operation::multiply},
+    {"/", Operation::divide},      {"**", Operation::power},    {"<", Operation::less},
+    {"<=", Operation::less_equal}, {">", Operation::greater},   {">=", Operation::greater_equal},
+    {"==", Operation::equal},      {"!=", Operation::not_equal}};
+
+Expression apply_symbol(const Symbol& symbol, const std::vector<CallArgument>& arguments) {
+  std::vector<detail::NodePointer> inputs;
+  for (const CallArgument& argument : arguments) {
+    if (!argument.keyword.empty())
+      throw Error(Status::unknown_name, "'" + std::string(symbol.text) + "' has no argument '" +
+                                            argument.keyword.substr(0, 64) +
+                                            "': expected two values");
+    inputs.push_back(argument.value.node());
+  }
+  const bool is_sign = symbol.operation == Operation::subtract && inputs.size() == 1;
+  if (inputs.size() != 2 && !is_sign)
+    throw Error(Status::syntax_error, "'" + std::string(symbol.text) +
+                                          "' takes two values, found " +
+                                          std::to_string(inputs.size()));
+  return Expression(detail::make_operation(is_sign ? Operation::negate : symbol.operation,
+                                           std::move(inputs), {}, ""));
+}
+
+}  // namespace
+
+Expression operand(const std::string& name) {
+  require_operand_name(name);
+  return Expression(detail::make_operand(name, {}));
+}
+
+Expression call(const std::string& function, const std::vector<CallArgument>& arguments) {
+  for (const Symbol& symbol : symbols)
+    if (function == symbol.text) return apply_symbol(symbol, arguments);
+  detail::Call call{function, {}, {}, {}};
+  for (const CallArgument& argument : arguments) {
+    if (argument.keyword.empty() && !call.arguments.empty() &&
+        !call.arguments.back().keyword.empty())
+      throw Error(Status::syntax_error, "a positional argument of '" + function.substr(0, 64) +
+                                            "' cannot follow one given by keyword");
+    call.arguments.push_back({argument.keyword, {}, argument.value.node()});
+  }
+  return Expression(detail::make_call(call, ""));
+}
+
+Expression operand(const std::string& name, OperandKind kind, bool is_batched) {
+  require_operand_name(name);
   auto node = std::make_shared<detail::Node>(*detail::make_operand(name, {}));
   node->declares_kind = true;
   node->operand_kind = kind;

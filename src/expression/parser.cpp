@@ -6,7 +6,7 @@
 #include <optional>
 #include <utility>
 
-#include "expression/composites.hpp"
+#include "expression/call.hpp"
 #include "expression/lexer.hpp"
 #include "expression/node.hpp"
 #include "expression/signature.hpp"
@@ -18,12 +18,6 @@ namespace {
 
 /// Deepest nesting of parentheses, calls and signs, which the parser follows by recursion.
 constexpr int maximum_nesting = 200;
-
-struct Argument {
-  std::string_view keyword;  ///< empty for a positional argument
-  std::size_t keyword_offset = 0;
-  NodePointer value;
-};
 
 class Parser {
  public:
@@ -233,15 +227,15 @@ class Parser {
     return make_operand(text, span);
   }
 
-  std::vector<Argument> arguments() {
-    std::vector<Argument> list;
+  std::vector<ArgumentNode> arguments() {
+    std::vector<ArgumentNode> list;
     expect_symbol("(", "before the arguments");
     if (take_symbol(")")) return list;
     do {
-      Argument argument;
+      ArgumentNode argument;
       if (peek().kind == TokenKind::name && at_symbol("=", 1)) {
-        argument.keyword = peek().text;
-        argument.keyword_offset = peek().offset;
+        argument.keyword = std::string(peek().text);
+        argument.keyword_span = {peek().offset, peek().text.size()};
         position_ += 2;
       } else if (!list.empty() && !list.back().keyword.empty()) {
         fail("a positional argument cannot follow one given by keyword", peek());
@@ -254,107 +248,13 @@ class Parser {
   }
 
   NodePointer call(const Token& function) {
-    const OperationSignature* pointwise = find_function(function.text);
-    const ReductionSignature* reduction = find_reduction(function.text);
-    const CompositeSignature* composite = find_composite(function.text);
-    if (pointwise == nullptr && reduction == nullptr && composite == nullptr) {
-      const std::string guess = closest_name(function.text, function_names());
-      fail_at(Status::unknown_name,
-              "unknown function '" + std::string(function.text.substr(0, 64)) + "'" +
-                  (guess.empty() ? "" : "; did you mean '" + guess + "'?"),
-              text_, function.offset, function.text.size());
-    }
-    const std::vector<Argument> list = arguments();
-    const SourceSpan span = span_from(function.offset);
-    if (composite != nullptr)
-      return expand(composite->composite, match(*composite, list, function, span), span, text_);
-    bool has_dim = false;
-    for (const Argument& argument : list) has_dim = has_dim || argument.keyword == "dim";
-    if (reduction != nullptr && (has_dim || pointwise == nullptr))
-      return reduce(*reduction, list, function, span);
-    if (reduction != nullptr && list.size() == 1)
-      fail("'" + std::string(function.text) +
-               "' of one value needs dim=0 or dim=1, or a second value",
-           function);
-    return make_operation(pointwise->operation, match(*pointwise, list, function, span), span,
-                          text_);
-  }
-
-  /// The arguments in the order of the parameters, with defaults filled in and null for an optional
-  /// one that was left out. `Signature` has a name, a text and parameters.
-  template <class Signature>
-  std::vector<NodePointer> match(const Signature& signature, const std::vector<Argument>& list,
-                                 const Token& function, SourceSpan span) const {
-    std::vector<NodePointer> inputs(signature.parameters.size());
-    for (std::size_t i = 0; i < list.size(); ++i) {
-      std::size_t slot = i;
-      if (!list[i].keyword.empty()) {
-        slot = 0;
-        while (slot < inputs.size() && signature.parameters[slot].name != list[i].keyword) ++slot;
-        if (slot == inputs.size()) fail_keyword(list[i], signature.name, signature.text);
-      }
-      if (slot >= inputs.size())
-        fail("'" + signature.name + "' takes at most " + std::to_string(inputs.size()) +
-                 " arguments (" + signature.text + "), found " + std::to_string(list.size()),
-             function);
-      if (inputs[slot] != nullptr)
-        fail("argument '" + signature.parameters[slot].name + "' of '" + signature.name +
-                 "' is given twice",
-             function);
-      inputs[slot] = list[i].value;
-    }
-    for (std::size_t i = 0; i < inputs.size(); ++i) {
-      const Parameter& parameter = signature.parameters[i];
-      if (inputs[i] != nullptr || parameter.is_optional) continue;
-      if (!parameter.has_default)
-        fail("'" + signature.name + "' needs its argument '" + parameter.name + "' (" +
-                 signature.text + ")",
-             function);
-      inputs[i] = make_constant(parameter.default_value, span);
-    }
-    return inputs;
-  }
-
-  NodePointer reduce(const ReductionSignature& signature, const std::vector<Argument>& list,
-                     const Token& function, SourceSpan span) const {
-    const std::string usage = signature.name + "(v, dim" +
-                              (signature.parameter.empty() ? "" : ", " + signature.parameter) + ")";
-    NodePointer value;
-    NodePointer dim;
-    NodePointer parameter;
-    for (const Argument& argument : list) {
-      NodePointer* target = nullptr;
-      if (argument.keyword.empty() && value == nullptr) {
-        target = &value;
-      } else if (argument.keyword == "dim") {
-        target = &dim;
-      } else if (!signature.parameter.empty() && argument.keyword == signature.parameter) {
-        target = &parameter;
-      } else if (argument.keyword.empty()) {
-        fail("'" + signature.name + "' reduces one value; give the dimension by keyword: " + usage,
-             function);
-      } else {
-        fail_keyword(argument, signature.name, usage);
-      }
-      if (*target != nullptr)
-        fail("an argument of '" + signature.name + "' is given twice", function);
-      *target = argument.value;
-    }
-    if (value == nullptr) fail("'" + signature.name + "' needs a value: " + usage, function);
-    if (dim == nullptr) fail("'" + signature.name + "' needs dim=0 or dim=1: " + usage, function);
-    return make_reduction(signature.reduction, value, dimension_of(*dim, text_),
-                          parameter == nullptr
-                              ? signature.default_value
-                              : constant_of(*parameter, signature.parameter, text_),
-                          span, text_);
-  }
-
-  [[noreturn]] void fail_keyword(const Argument& argument, const std::string& function,
-                                 const std::string& usage) const {
-    fail_at(Status::unknown_name,
-            "'" + function + "' has no argument '" + std::string(argument.keyword.substr(0, 64)) +
-                "': expected " + usage,
-            text_, argument.keyword_offset, argument.keyword.size());
+    const std::string name(function.text);
+    const SourceSpan name_span{function.offset, function.text.size()};
+    // Before the arguments, so that a misspelt name is what a wrong call is blamed on.
+    require_function(name, name_span, text_);
+    Call call{name, name_span, arguments(), {}};
+    call.span = span_from(function.offset);
+    return make_call(call, text_);
   }
 
   /// Counts the recursion while it is alive.

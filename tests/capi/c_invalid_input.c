@@ -313,6 +313,8 @@ static const fault plan_faults[] = {
     {SET_TO(options.size, 1), POSTLUDE_VERSION_MISMATCH, "options.size is 1"},
     {SET_TO(options.layout, 0), POSTLUDE_INVALID_ARGUMENT, "layout is 0"},
     {SET_TO(options.layout, 4), POSTLUDE_INVALID_ARGUMENT, "layout is 4"},
+    {SET_TO(options.expression_length, 1000), POSTLUDE_INVALID_ARGUMENT, "NUL at byte"},
+    {SET_TO(problem.reserved, 7), POSTLUDE_INVALID_ARGUMENT, "problem.reserved is 7"},
     {SET_TO(options.compilation, 3), POSTLUDE_INVALID_ARGUMENT, "options.compilation is 3"},
     {SET_TO(options.compilation, -1), POSTLUDE_INVALID_ARGUMENT, "options.compilation is -1"},
     {COPY_TO(options.engine, expression), POSTLUDE_UNKNOWN_NAME, "engine"},
@@ -560,6 +562,10 @@ static void test_context(const fixture* self, postlude_backend backend) {
   EXPECT_REFUSAL(postlude_context_create(&options, &context), POSTLUDE_INVALID_ARGUMENT,
                  "threads is 100000");
   options.threads = 0;
+  options.stages_host_memory = 2;
+  EXPECT_REFUSAL(postlude_context_create(&options, &context), POSTLUDE_INVALID_ARGUMENT,
+                 "stages_host_memory is 2");
+  options.stages_host_memory = 0;
   if (on_host) {
     options.stream = self->x;
     EXPECT_REFUSAL(postlude_context_create(&options, &context), POSTLUDE_INVALID_ARGUMENT,

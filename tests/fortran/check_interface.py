@@ -31,6 +31,7 @@ def header_parts(text):
 
 def passed_as(declaration):
     """How a value of a C type is passed: a pointer, int, long, float or double."""
+    declaration = declaration.replace("postlude_value", "int64_t")  # its only 64-bit typedef
     if "*" in declaration or "[" in declaration:
         return "pointer"
     words = declaration.split()

@@ -33,6 +33,7 @@ contains
     type(postlude_problem), target :: problem
     type(postlude_operand), target :: operand
     type(postlude_plan_options), target :: plan_options
+    type(postlude_argument), target :: argument
     type(postlude_result_info), target :: info
     type(postlude_operand_value), target :: value
     type(postlude_bindings), target :: bindings
@@ -46,6 +47,7 @@ contains
     call field('device', c_loc(options%device))
     call field('stream', c_loc(options%stream))
     call field('threads', c_loc(options%threads))
+    call field('stages_host_memory', c_loc(options%stages_host_memory))
 
     tensor = POSTLUDE_TENSOR_INIT
     call struct('postlude_tensor', c_sizeof(tensor), tensor%size, c_loc(tensor%size))
@@ -62,6 +64,7 @@ contains
     call field('x', c_loc(problem%x%size))
     call field('w', c_loc(problem%w%size))
     call field('compute', c_loc(problem%compute))
+    call field('reserved', c_loc(problem%reserved))
     call check(problem%x%size == c_sizeof(tensor), 'the size of postlude_problem.x')
 
     operand = POSTLUDE_OPERAND_INIT
@@ -76,6 +79,12 @@ contains
     call field('layout', c_loc(plan_options%layout))
     call field('compilation', c_loc(plan_options%compilation))
     call field('engine', c_loc(plan_options%engine))
+    call field('expression_length', c_loc(plan_options%expression_length))
+
+    argument = POSTLUDE_ARGUMENT_INIT
+    call struct('postlude_argument', c_sizeof(argument), argument%size, c_loc(argument%size))
+    call field('keyword', c_loc(argument%keyword))
+    call field('value', c_loc(argument%value))
 
     info = POSTLUDE_RESULT_INFO_INIT
     call struct('postlude_result_info', c_sizeof(info), info%size, c_loc(info%size))

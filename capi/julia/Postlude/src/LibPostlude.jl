@@ -108,6 +108,10 @@ const POSTLUDE_ANY_LAYOUT = Int32(3)
 # Opaque: only pointers to them exist.
 const postlude_context = Cvoid
 const postlude_plan = Cvoid
+const postlude_builder = Cvoid
+
+# A value of a builder.
+const postlude_value = Int64
 
 struct postlude_context_options
     size::Csize_t
@@ -115,6 +119,7 @@ struct postlude_context_options
     device::Int32
     stream::Ptr{Cvoid}
     threads::Int32
+    stages_host_memory::Int32
 end
 
 struct postlude_tensor
@@ -133,6 +138,7 @@ struct postlude_problem
     x::postlude_tensor
     w::postlude_tensor
     compute::postlude_compute_mode
+    reserved::Int32
 end
 
 struct postlude_operand
@@ -147,6 +153,13 @@ struct postlude_plan_options
     layout::postlude_layout
     compilation::postlude_compilation
     engine::Cstring
+    expression_length::Csize_t
+end
+
+struct postlude_argument
+    size::Csize_t
+    keyword::Cstring
+    value::postlude_value
 end
 
 struct postlude_result_info
@@ -298,6 +311,91 @@ postlude_tensor_vector(tensor, data, dtype, elements, space) = ccall(
     dtype,
     elements,
     space,
+)
+
+postlude_tensor_from_dlpack(tensor, dlpack) = ccall(
+    symbol(:postlude_tensor_from_dlpack),
+    postlude_status,
+    (Ptr{postlude_tensor}, Ptr{Cvoid}),
+    tensor,
+    dlpack,
+)
+
+postlude_builder_create(builder) = ccall(
+    symbol(:postlude_builder_create),
+    postlude_status,
+    (Ptr{Ptr{postlude_builder}},),
+    builder,
+)
+
+postlude_builder_destroy(builder) =
+    ccall(symbol(:postlude_builder_destroy), postlude_status, (Ptr{postlude_builder},), builder)
+
+postlude_builder_y(builder, value) = ccall(
+    symbol(:postlude_builder_y),
+    postlude_status,
+    (Ptr{postlude_builder}, Ptr{postlude_value}),
+    builder,
+    value,
+)
+
+postlude_builder_constant(builder, number, value) = ccall(
+    symbol(:postlude_builder_constant),
+    postlude_status,
+    (Ptr{postlude_builder}, Cdouble, Ptr{postlude_value}),
+    builder,
+    number,
+    value,
+)
+
+postlude_builder_operand(builder, name, value) = ccall(
+    symbol(:postlude_builder_operand),
+    postlude_status,
+    (Ptr{postlude_builder}, Cstring, Ptr{postlude_value}),
+    builder,
+    name,
+    value,
+)
+
+postlude_builder_call(builder, function_name, arguments, argument_count, value) = ccall(
+    symbol(:postlude_builder_call),
+    postlude_status,
+    (Ptr{postlude_builder}, Cstring, Ptr{postlude_argument}, Csize_t, Ptr{postlude_value}),
+    builder,
+    function_name,
+    arguments,
+    argument_count,
+    value,
+)
+
+postlude_builder_result(builder, name, value) = ccall(
+    symbol(:postlude_builder_result),
+    postlude_status,
+    (Ptr{postlude_builder}, Cstring, postlude_value),
+    builder,
+    name,
+    value,
+)
+
+postlude_plan_build(context, problem, builder, operands, operand_count, options, plan) = ccall(
+    symbol(:postlude_plan_build),
+    postlude_status,
+    (
+        Ptr{postlude_context},
+        Ptr{postlude_problem},
+        Ptr{postlude_builder},
+        Ptr{postlude_operand},
+        Csize_t,
+        Ptr{postlude_plan_options},
+        Ptr{Ptr{postlude_plan}},
+    ),
+    context,
+    problem,
+    builder,
+    operands,
+    operand_count,
+    options,
+    plan,
 )
 
 postlude_plan_create(context, problem, expression, operands, operand_count, options, plan) = ccall(

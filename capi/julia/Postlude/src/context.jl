@@ -35,6 +35,7 @@ mutable struct Context
                 device,
                 C_NULL,
                 threads,
+                0,
             ),
         )
         handle = Ref{Ptr{LibPostlude.postlude_context}}(C_NULL)

@@ -139,6 +139,7 @@ function create_plan(context, x, w, expression, names, declared, layout)
             x,
             w,
             LibPostlude.POSTLUDE_COMPUTE_AUTOMATIC,
+            0,
         ),
     )
     options = Ref(
@@ -147,6 +148,7 @@ function create_plan(context, x, w, expression, names, declared, layout)
             layout,
             LibPostlude.POSTLUDE_COMPILATION_AUTOMATIC,
             Cstring(C_NULL),
+            0,
         ),
     )
     texts = String.(names)
