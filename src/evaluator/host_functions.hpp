@@ -28,15 +28,15 @@ POSTLUDE_FUNCTION double exp(double v) {
   const double inside = low > limit ? limit : low;
   const double shifted = inside * log2_e + magic;
   const double r = inside - (shifted - magic) * ln_2;
-  double p = 2.4718994613051387e-05;
-  p = p * r + 0.00019915373503525313;
-  p = p * r + 0.0013889198264937681;
-  p = p * r + 0.008333267133894668;
-  p = p * r + 0.04166666407416433;
-  p = p * r + 0.16666666884835987;
-  p = p * r + 0.5000000000652749;
-  p = p * r + 0.9999999999807135;
-  p = p * r + 0.9999999999997503;
+  double p = 2.475154324357078e-05;
+  p = p * r + 0.00019915364663023166;
+  p = p * r + 0.0013889109634270388;
+  p = p * r + 0.008333267152211464;
+  p = p * r + 0.04166666488044478;
+  p = p * r + 0.1666666688472752;
+  p = p * r + 0.5000000000380151;
+  p = p * r + 0.9999999999807302;
+  p = p * r + 1.0;  // exp(0) is 1, or logsumexp of one 0 would not be 0
   std::uint64_t bits = 0;
   std::memcpy(&bits, &shifted, sizeof bits);
   bits = (bits + 1023) << 52;

@@ -336,6 +336,10 @@ struct WelfordReducer {
   POSTLUDE_FUNCTION static void combine(ReductionState& state, const ReductionState& other,
                                         double) {
     if (other.index == 0) return;
+    if (state.index == 0) {
+      state = other;  // a large mean squared would be inf, and inf * 0 elements NaN
+      return;
+    }
     const double count = static_cast<double>(state.index + other.index);
     const double difference = other.first - state.first;
     const double share = static_cast<double>(other.index) / count;

@@ -80,9 +80,12 @@ struct Reducer {
     return top * std::pow(total(terms), 1 / p);
   }
   static double var(const Elements& v, double correction) {
-    const double center = mean(v, 0);
+    // Relative to the first element: equal ones then have no deviation, however large they are.
+    Elements distances;
+    for (const double e : v) distances.push_back(e - v.front());
+    const double center = mean(distances, 0);
     Elements squares;
-    for (const double e : v) squares.push_back((e - center) * (e - center));
+    for (const double e : distances) squares.push_back((e - center) * (e - center));
     const double freedom = static_cast<double>(v.size()) - correction;
     return total(squares) / std::max(freedom, 0.0);
   }

@@ -155,6 +155,40 @@ TEST_CASE("mean and variance of many values around 100 keep their digits", "[spe
   check_elements(workload.output(2), expected[2].value, allowed);
 }
 
+TEST_CASE("a variance is never NaN for finite values, however large", "[special_values]") {
+  const double large[] = {1e154, 1e160, 1e200, 1e300};
+  for (const double value : large) {
+    INFO("of " << value);
+    for (const std::size_t count : {1, 2, 3, 4, 7, 100, 300}) {
+      INFO(count << " elements");
+      const Values equal(count, value);
+      CHECK(on_row(DataType::float64, equal, "var(y, dim=1, correction=0)") == Values{0});
+      CHECK(on_column(DataType::float64, equal, "var(y, dim=0, correction=0)") == Values{0});
+      // Where the mean is exact; otherwise its rounding is left, times 1/sqrt(eps).
+      if ((count & (count - 1)) == 0)
+        CHECK(on_row(DataType::float64, equal, "layer_norm(y)") == Values(count, 0.0));
+    }
+  }
+  // The squares overflow; the variance with them.
+  for (Values values : {Values{1e160, 0, 0, 0}, Values{0, 0, 0, 1e160}, Values{1e160, -1e160}}) {
+    CHECK(on_row(DataType::float64, values, "var(y, dim=1)") == Values{infinity});
+    CHECK(on_column(DataType::float64, values, "std(y, dim=0)") == Values{infinity});
+    values.resize(1000, 0.0);
+    CHECK(on_row(DataType::float64, values, "var(y, dim=1)") == Values{infinity});
+  }
+  CHECK(on_row(DataType::float32, Values(5, 3e38), "var(y, dim=1)") == Values{0});
+}
+
+TEST_CASE("logsumexp of one element is that element", "[special_values]") {
+  const DataType dtype = GENERATE(DataType::float32, DataType::float64);
+  for (const double value : {0.0, 0x1p-43, -0x1p-33, 1.0, -3.5}) {
+    INFO(value);
+    CHECK(on_row(dtype, {value}, "logsumexp(y, dim=1)") == Values{value});
+    CHECK(on_column(dtype, {value}, "logsumexp(y, dim=0)") == Values{value});
+  }
+  CHECK(on_row(dtype, {0, -1e30, -1e30, -1e30}, "logsumexp(y, dim=1)") == Values{0});
+}
+
 TEST_CASE("sums of ones are exact, however many", "[special_values]") {
   const DataType dtype = GENERATE(DataType::float32, DataType::float64);
   for (const std::size_t n : {20000u, 70000u, 300007u}) {
