@@ -45,18 +45,40 @@ std::pair<std::intptr_t, std::intptr_t> byte_range(const Tensor& tensor) {
   return {base + lowest * element, base + (highest + 1) * element};
 }
 
-/// Blocks of one parent: same leading stride, contiguous inside, and side by side.
+/// Bytes of a circle of some length, from `begin` on.
+struct Arc {
+  std::intptr_t begin;
+  std::intptr_t bytes;
+};
+
+/// The tensor's addresses modulo `circle` bytes: strides that are multiples of it do not count.
+Arc arc_of(const Tensor& tensor, std::intptr_t circle) {
+  const auto element = static_cast<std::intptr_t>(size_of(tensor.dtype));
+  Arc arc{byte_range(tensor).first % circle, element};
+  if (arc.begin < 0) arc.begin += circle;
+  for (const Dimension& dimension : sorted_dimensions(tensor)) {
+    const std::intptr_t stride = dimension.stride * element;
+    if (stride % circle != 0) arc.bytes += (dimension.extent - 1) * stride;
+  }
+  return arc;
+}
+
+bool are_apart(const Arc& a, const Arc& b, std::intptr_t circle) {
+  const std::intptr_t to_b = (b.begin - a.begin + circle) % circle;
+  const std::intptr_t to_a = (a.begin - b.begin + circle) % circle;
+  return to_b >= a.bytes && to_a >= b.bytes && a.bytes + b.bytes <= circle;
+}
+
+/// Blocks of one parent, side by side: apart in every one of its lines, whose length is a stride of
+/// one of them.
 bool are_separate_blocks(const Tensor& a, const Tensor& b) {
-  const std::vector<Dimension> first = sorted_dimensions(a);
-  const std::vector<Dimension> second = sorted_dimensions(b);
-  if (first.size() != 2 || second.size() != 2 || size_of(a.dtype) != size_of(b.dtype)) return false;
-  if (first[0].stride != 1 || second[0].stride != 1 || first[1].stride != second[1].stride)
-    return false;
-  const auto element = static_cast<std::intptr_t>(size_of(a.dtype));
-  const std::intptr_t leading = first[1].stride * element;
-  const std::intptr_t distance = byte_range(b).first - byte_range(a).first;
-  const std::intptr_t inside = ((distance % leading) + leading) % leading;
-  return inside >= first[0].extent * element && inside + second[0].extent * element <= leading;
+  for (const Tensor* tensor : {&a, &b})
+    for (const Dimension& dimension : sorted_dimensions(*tensor)) {
+      const auto circle = static_cast<std::intptr_t>(
+          dimension.stride * static_cast<std::int64_t>(size_of(tensor->dtype)));
+      if (circle > 0 && are_apart(arc_of(a, circle), arc_of(b, circle), circle)) return true;
+    }
+  return false;
 }
 
 }  // namespace
