@@ -410,7 +410,7 @@ typedef struct postlude_result_info {
   size_t size;          /**< sizeof(postlude_result_info) */
   const char *name;     /**< owned by the plan */
   postlude_dtype dtype; /**< natural dtype: INT64 for an index, else that of the problem */
-  int64_t extent[3];    /**< batch, rows, columns */
+  int64_t extent[3];    /**< batch (1 unless it depends on y or a batched operand), rows, columns */
 } postlude_result_info;
 /** Sets up a postlude_result_info. Since 0.1. */
 #define POSTLUDE_RESULT_INFO_INIT \

@@ -5,6 +5,8 @@
 #include <postlude/error.hpp>
 
 #include <cmath>
+#include <locale>
+#include <sstream>
 #include <string>
 
 #include "argument_name.hpp"
@@ -18,6 +20,14 @@ using namespace postlude::detail::capi;
 using postlude::Error;
 using postlude::MemorySpace;
 using postlude::Status;
+
+/// With a point in every locale.
+std::string text_of(double value) {
+  std::ostringstream stream;
+  stream.imbue(std::locale::classic());
+  stream << value;
+  return stream.str();
+}
 
 void require_host(const postlude::Tensor& tensor, const std::string& argument) {
   if (tensor.memory_space == MemorySpace::device)
@@ -66,7 +76,7 @@ postlude_status postlude_check(const postlude_plan* plan, const postlude_binding
     require_host(arguments);
     if (!std::isfinite(tolerance) || tolerance < 0)
       throw Error(Status::invalid_argument,
-                  "tolerance is " + std::to_string(tolerance) +
+                  "tolerance is " + text_of(tolerance) +
                       ": expected a finite number that is positive, or 0 for the default");
     const auto answers = places(results, result_count, state.plan().result_count());
     const auto found = compare_with_reference(state.plan(), arguments, tolerance);

@@ -107,7 +107,8 @@ class Plan {
   std::size_t result_count() const noexcept;
   /// Name of a result. Errors: Error(invalid_argument) for a number that is too large.
   const std::string& result_name(std::size_t result) const;
-  /// Extents of a result: {batch, rows, columns}, batch 1 for a problem without a batch dimension.
+  /// Extents of a result: {batch, rows, columns}; batch is 1 for a problem without a batch dimension,
+  /// and for a result that depends on neither y nor a batched operand.
   std::vector<std::int64_t> result_extents(std::size_t result) const;
   /// dtype that a result has naturally: int64 for an index, else that of the problem.
   DataType result_dtype(std::size_t result) const;

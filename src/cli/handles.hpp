@@ -18,8 +18,9 @@ inline void require(postlude_status status) {
   if (status == POSTLUDE_SUCCESS) return;
   std::string message = postlude_last_error_message();
   if (message.empty()) message = postlude_status_name(status);
-  // A message of several lines points into the expression; others tell of an engine, for example.
-  if (status == POSTLUDE_UNKNOWN_NAME && message.find('\n') != std::string::npos)
+  // Other unknown names are functions, keywords and engines.
+  if (status == POSTLUDE_UNKNOWN_NAME &&
+      message.find("neither a name of the language nor a declared operand") != std::string::npos)
     message += "\nOperands are given with -D name=VALUE.";
   throw CliError(message);
 }

@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <cmath>
 #include <vector>
 
 #include "cli_error.hpp"
@@ -30,18 +31,23 @@ std::vector<std::int64_t> shown(std::int64_t extent, bool is_abridged) {
   return indices;
 }
 
+template <class T>
+std::string number_text(T value) {
+  return std::isnan(value) ? "nan"
+                           : fmt::format("{:.6g}", value);  // not "-nan", as 0 / 0 is on x86
+}
+
 std::string element_text(const postlude_tensor& tensor, std::int64_t row, std::int64_t column) {
   const std::int64_t offset = row * tensor.stride[0] + column * tensor.stride[1];
   switch (tensor.dtype) {
     case POSTLUDE_FLOAT64:
-      return fmt::format("{:.6g}", static_cast<const double*>(tensor.data)[offset]);
+      return number_text(static_cast<const double*>(tensor.data)[offset]);
     case POSTLUDE_INT64:
       return fmt::format("{}", static_cast<const std::int64_t*>(tensor.data)[offset]);
     case POSTLUDE_FLOAT32:
-      return fmt::format("{:.6g}", static_cast<const float*>(tensor.data)[offset]);
+      return number_text(static_cast<const float*>(tensor.data)[offset]);
     case POSTLUDE_FLOAT16:
-      return fmt::format("{:.6g}",
-                         value_of_float16(static_cast<const std::uint16_t*>(tensor.data)[offset]));
+      return number_text(value_of_float16(static_cast<const std::uint16_t*>(tensor.data)[offset]));
     default:
       throw CliError(fmt::format("{} elements are not printed", element_name(tensor.dtype)));
   }

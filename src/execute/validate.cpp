@@ -9,6 +9,8 @@
 #include "execute/memory.hpp"
 #include "execute/plan_implementation.hpp"
 #include "execute/problem_shape.hpp"
+#include "expression/composites.hpp"
+#include "expression/number_text.hpp"
 #include "gemm/matrix_form.hpp"
 
 namespace postlude {
@@ -77,7 +79,7 @@ void validate_operand(const ProgramOperand& operand, const Binding& binding, Bac
   if (wants_scalar) {
     if (operand.is_seed && !is_valid_seed(binding.scalar))
       throw Error(Status::invalid_argument,
-                  name + " is " + std::to_string(binding.scalar) +
+                  name + " is " + number_text(binding.scalar) +
                       ": a seed must be a whole number of magnitude at most 2^53");
     return;
   }

@@ -1,5 +1,7 @@
 #include "expression/call.hpp"
 
+#include <utility>
+
 #include "expression/composites.hpp"
 #include "expression/signature.hpp"
 #include "expression/source_text.hpp"
@@ -24,6 +26,19 @@ namespace {
        "'" + function + "' has no argument '" + argument.keyword.substr(0, 64) + "': expected " +
            usage,
        text, argument.keyword_span);
+}
+
+/// The operator that does what other languages have a function for, or "".
+std::string operator_of(const std::string& name) {
+  static constexpr std::pair<const char*, const char*> operators[] = {
+      {"add", "+"},       {"sub", "-"},  {"subtract", "-"}, {"neg", "-"},    {"negate", "-"},
+      {"mul", "*"},       {"div", "/"},  {"multiply", "*"}, {"divide", "/"}, {"pow", "**"},
+      {"power", "**"},    {"less", "<"}, {"greater", ">"},  {"equal", "=="}, {"eq", "=="},
+      {"lt", "<"},        {"le", "<="},  {"gt", ">"},       {"ge", ">="},    {"ne", "!="},
+      {"not_equal", "!="}};
+  for (const auto& [function, symbol] : operators)
+    if (name == function) return symbol;
+  return "";
 }
 
 /// The arguments in the order of the parameters, with defaults filled in and null for an optional
@@ -106,7 +121,8 @@ void require_function(const std::string& name, SourceSpan span, const std::strin
   if (find_function(name) != nullptr || find_reduction(name) != nullptr ||
       find_composite(name) != nullptr)
     return;
-  const std::string guess = closest_name(name, function_names());
+  std::string guess = operator_of(name);
+  if (guess.empty()) guess = closest_name(name, function_names());
   fail(Status::unknown_name,
        "unknown function '" + name.substr(0, 64) + "'" +
            (guess.empty() ? "" : "; did you mean '" + guess + "'?"),

@@ -3,6 +3,7 @@
 #include <cmath>
 #include <utility>
 
+#include "expression/number_text.hpp"
 #include "expression/source_text.hpp"
 
 namespace postlude {
@@ -63,14 +64,18 @@ class Composer {
   double epsilon(std::size_t index) const {
     const double value = constant_of(*argument(index), "eps", text_);
     if (!(value >= 0))
-      fail(Status::invalid_argument, "eps must not be negative", *argument(index), text_);
+      fail(Status::invalid_argument,
+           "eps is " + number_text(value) + ": expected a number that is not negative",
+           *argument(index), text_);
     return value;
   }
 
   std::int64_t positive_integer(std::size_t index, const std::string& what) const {
     const double value = constant_of(*argument(index), what, text_);
     if (!(value >= 1 && value <= 1e15 && value == std::floor(value)))
-      fail(Status::invalid_argument, what + " must be a positive integer", *argument(index), text_);
+      fail(Status::invalid_argument,
+           what + " is " + number_text(value) + ": expected a positive integer", *argument(index),
+           text_);
     return static_cast<std::int64_t>(value);
   }
 
@@ -151,10 +156,17 @@ class Composer {
     const NodePointer& p = argument(1);
     if (p->kind == NodeKind::constant) {
       if (!(p->constant >= 0 && p->constant <= 1))
-        fail(Status::invalid_argument, "p must be between 0 and 1", *p, text_);
+        fail(Status::invalid_argument,
+             "p is " + number_text(p->constant) + ": expected a number between 0 and 1", *p, text_);
       if (p->constant == 0) return v_;
       if (p->constant == 1) return apply(Operation::multiply, {v_, number(0)});
     }
+    const NodePointer& seed = argument(2);
+    if (seed->kind == NodeKind::constant && !is_valid_seed(seed->constant))
+      fail(Status::invalid_argument,
+           "seed is " + number_text(seed->constant) +
+               ": expected a whole number of magnitude at most 2**53",
+           *seed, text_);
     const NodePointer uniform = make_random(v_, argument(2), span_, text_);
     const NodePointer kept =
         apply(Operation::reciprocal, {apply(Operation::subtract, {number(1), p})});
@@ -181,6 +193,10 @@ NodePointer expand(Composite composite, const std::vector<NodePointer>& argument
   return Composer(arguments, span, text).compose(composite);
 }
 
+bool is_valid_seed(double value) {
+  return std::fabs(value) <= 9007199254740992.0 && value == std::floor(value);
+}
+
 double constant_of(const Node& node, const std::string& what, const std::string& text) {
   if (node.kind != NodeKind::constant)
     fail(Status::syntax_error, "'" + what + "' must be a number", node, text);
@@ -191,8 +207,10 @@ int dimension_of(const Node& node, const std::string& text) {
   const double value = constant_of(node, "dim", text);
   if (value == 0 || value == -2) return 0;
   if (value == 1 || value == -1) return 1;
-  fail(Status::invalid_argument, "dim must be 0 (over the rows) or 1 (over the columns)", node,
-       text);
+  fail(Status::invalid_argument,
+       "dim is " + number_text(value) +
+           ": expected 0 or -2 (over the rows), 1 or -1 (over the columns)",
+       node, text);
 }
 
 }  // namespace detail

@@ -16,6 +16,9 @@ namespace detail {
 NodePointer expand(Composite composite, const std::vector<NodePointer>& arguments, SourceSpan span,
                    const std::string& text);
 
+/// Whether a number can be the seed of random numbers.
+bool is_valid_seed(double value);
+
 /// The value of a node that must be a number; `what` names the parameter for the message.
 double constant_of(const Node& node, const std::string& what, const std::string& text);
 

@@ -1,7 +1,7 @@
 #include <cmath>
-#include <cstdio>
 #include <string>
 
+#include "expression/number_text.hpp"
 #include "expression/signature.hpp"
 #include "plan/planner.hpp"
 
@@ -17,9 +17,7 @@ std::string quantity(double value, const char* unit) {
     value /= 1000;
     ++prefix;
   }
-  char text[64];
-  std::snprintf(text, sizeof text, "%.3g %s%s", value, prefixes[prefix], unit);
-  return text;
+  return number_text(value, 3) + " " + prefixes[prefix] + unit;
 }
 
 bool is_host(Backend backend) {

@@ -1,5 +1,6 @@
 #include "program/lower.hpp"
 
+#include <cmath>
 #include <cstring>
 #include <map>
 #include <tuple>
@@ -7,6 +8,7 @@
 
 #include <postlude/error.hpp>
 
+#include "expression/composites.hpp"
 #include "expression/signature.hpp"
 #include "expression/source_text.hpp"
 
@@ -119,6 +121,10 @@ class Lowering {
             value.shape = reduced_shape(node.reduction, shapes[0], node.dim);
           else
             resolve_window(node.window, shapes[0], value);
+          if ((node.reduction == Reduction::var || node.reduction == Reduction::std) &&
+              !std::isfinite(node.parameter))
+            throw Error(Status::invalid_argument,
+                        "correction of " + signature_of(node.reduction).name + " must be finite");
           if (node.reduction == Reduction::norm && !(node.parameter > 0))
             throw Error(Status::invalid_argument, "p of norm must be positive");
           break;

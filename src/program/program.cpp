@@ -6,17 +6,12 @@
 
 #include <postlude/error.hpp>
 
+#include "expression/number_text.hpp"
 #include "expression/signature.hpp"
 
 namespace postlude {
 namespace detail {
 namespace {
-
-std::string number_text(double value) {
-  char text[32];
-  std::snprintf(text, sizeof text, "%.9g", value);
-  return text;
-}
 
 std::string value_text(const Program& program, const Value& value) {
   const auto inputs = [&] {
@@ -121,10 +116,6 @@ Shape reduced_shape(Reduction reduction, const Shape& shape, int dim) {
                     " of a value of shape " + to_string(shape) + ": the dimension is empty");
   extent = 1;
   return result;
-}
-
-bool is_valid_seed(double value) {
-  return std::fabs(value) <= 9007199254740992.0 && value == std::floor(value);
 }
 
 void verify(const Program& program) {

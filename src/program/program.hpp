@@ -78,9 +78,6 @@ struct Program {
   bool uses_y() const;
 };
 
-/// Whether a number can be the seed of random numbers.
-bool is_valid_seed(double value);
-
 /// The program as text, one value a line: "%3 = min(%2, %1)  : 128x64".
 std::string to_string(const Program& program);
 

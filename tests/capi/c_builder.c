@@ -257,7 +257,7 @@ static void test_invalid_input(postlude_context* context) {
           "'dim' must be a number");
   EXPECT(value == -5);
   EXPECT_SUCCESS(postlude_builder_constant(builder, 2, &arguments[1].value));
-  REFUSED(postlude_builder_call(builder, "sum", arguments, 2, &value), invalid, "dim must be");
+  REFUSED(postlude_builder_call(builder, "sum", arguments, 2, &value), invalid, "dim is 2");
   EXPECT(value == -5);
 
   const postlude_problem problem = problem_of(context);

@@ -281,21 +281,20 @@ TEST_CASE("numbers that a composite function cannot have are refused with their 
          "expected at most the number of columns, 7");
   refuse(Status::shape_mismatch, "avg_pool(max_pool(y, 2), 4)", "avg_pool",
          "expected at most the number of columns, 3");
-  refuse(Status::invalid_argument, "max_pool(y, kernel=0)", "0", "kernel must be");
-  refuse(Status::invalid_argument, "avg_pool(y, 2, stride=0)", "0)", "stride must be");
-  refuse(Status::invalid_argument, "avg_pool(y, 2, 0.5)", "0.5", "stride must be");
+  refuse(Status::invalid_argument, "max_pool(y, kernel=0)", "0", "kernel is 0: expected");
+  refuse(Status::invalid_argument, "avg_pool(y, 2, stride=0)", "0)", "stride is 0");
+  refuse(Status::invalid_argument, "avg_pool(y, 2, 0.5)", "0.5", "stride is 0.5");
   refuse(Status::invalid_argument, "dropout(y, p=1.5)", "1.5", "between 0 and 1");
   refuse(Status::invalid_argument, "dropout(y, p=-0.5)", "-0.5", "between 0 and 1");
   refuse(Status::invalid_argument, "dropout(y, nan)", "nan", "between 0 and 1");
   refuse(Status::invalid_argument, "relu(y) * dropout(y, 0.5, seed=b)", "dropout",
          "seed must be a number or a scalar");
-  refuse(Status::invalid_argument, "relu(y) + dropout(y, 0.5, seed=1.5)", "dropout",
-         "whole number");
-  refuse(Status::invalid_argument, "dropout(y, 0.5, seed=nan)", "dropout", "whole number");
-  refuse(Status::invalid_argument, "dropout(y, 0.5, seed=1e300)", "dropout", "whole number");
-  refuse(Status::invalid_argument, "layer_norm(y, eps=-1e-5)", "-1e-5", "eps must not be negative");
-  refuse(Status::invalid_argument, "l2_normalize(y, eps=-1)", "-1", "eps must not be negative");
-  refuse(Status::invalid_argument, "rms_norm(y, eps=nan)", "nan", "eps must not be negative");
+  refuse(Status::invalid_argument, "relu(y) + dropout(y, 0.5, seed=1.5)", "1.5", "whole number");
+  refuse(Status::invalid_argument, "dropout(y, 0.5, seed=nan)", "nan", "whole number");
+  refuse(Status::invalid_argument, "dropout(y, 0.5, seed=1e300)", "1e300", "seed is 1e+300");
+  refuse(Status::invalid_argument, "layer_norm(y, eps=-1e-5)", "-1e-5", "eps is -1e-05");
+  refuse(Status::invalid_argument, "l2_normalize(y, eps=-1)", "-1", "eps is -1");
+  refuse(Status::invalid_argument, "rms_norm(y, eps=nan)", "nan", "eps is nan");
   refuse(Status::syntax_error, "layer_norm(y, eps=s)", "s)", "must be a number");
   refuse(Status::invalid_argument, "1 + batch_norm(y, mean=mu)", "batch_norm",
          "mean and var together");
@@ -304,7 +303,7 @@ TEST_CASE("numbers that a composite function cannot have are refused with their 
   refuse(Status::unknown_name, "max_pool(y, 2, padding=1)", "padding", "expected v, kernel");
   refuse(Status::syntax_error, "1 + group_norm(y)", "group_norm", "needs its argument 'groups'");
   refuse(Status::syntax_error, "softmax(y)", "softmax", "needs its argument 'dim'");
-  refuse(Status::invalid_argument, "softmax(y, dim=2)", "2", "dim must be");
+  refuse(Status::invalid_argument, "softmax(y, dim=2)", "2", "dim is 2");
   refuse(Status::syntax_error, "softmax(y, 1, dim=1)", "softmax", "given twice");
   refuse(Status::syntax_error, "dropout(y, 0.5, 1, 2)", "dropout", "at most 3 arguments");
   refuse(Status::unknown_name, "sotfmax(y, dim=1)", "sotfmax", "did you mean 'softmax'");

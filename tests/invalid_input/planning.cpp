@@ -141,7 +141,7 @@ TEST_CASE("wrong expressions are refused when they are planned, with their place
   refuse_text(Status::syntax_error, "min(y + bias, 2", "expected ')'", "^");
   refuse_text(Status::unknown_name, "y + bais", "'bais'", "did you mean 'bias'?", "^");
   refuse_text(Status::unknown_name, "rleu(y)", "did you mean 'relu'?");
-  refuse_text(Status::invalid_argument, "sum(y, dim=2)", "dim must be 0", "^");
+  refuse_text(Status::invalid_argument, "sum(y, dim=2)", "dim is 2: expected 0", "^");
   refuse_text(Status::unknown_name, "max(z + bias, dim=0)", "'z'", "(line 1, column 5)");
   std::string large = "y";
   while (large.size() < 1000000) large += "+relu(y*2)";

@@ -1,11 +1,13 @@
 #include "support/catch.hpp"
 
 #include <cmath>
+#include <locale>
 #include <string>
 
 #include <postlude/expression.hpp>
 
 #include "expression/lexer.hpp"
+#include "expression/number_text.hpp"
 #include "expression/signature.hpp"
 #include "program/lower.hpp"
 #include "support/errors.hpp"
@@ -223,12 +225,12 @@ TEST_CASE("a fault is answered with its line, its column and a caret under it", 
   check_error(
       Status::syntax_error, [] { lower("sum(y, dim=bias)"); }, "must be a number");
   check_error(
-      Status::invalid_argument, [] { lower("sum(y, dim=2)"); }, "dim must be 0",
+      Status::invalid_argument, [] { lower("sum(y, dim=2)"); }, "dim is 2", "expected 0",
       "(line 1, column 12)");
   check_error(
-      Status::invalid_argument, [] { lower("sum(y, dim=0.5)"); }, "dim must be 0");
+      Status::invalid_argument, [] { lower("sum(y, dim=0.5)"); }, "dim is 0.5");
   check_error(
-      Status::invalid_argument, [] { lower("sum(y, dim=nan)"); }, "dim must be 0");
+      Status::invalid_argument, [] { lower("sum(y, dim=nan)"); }, "dim is nan");
   check_error(
       Status::syntax_error, [] { lower("sum(y, dim=0, dim=1)"); }, "given twice");
   check_error(
@@ -252,6 +254,29 @@ TEST_CASE("a misspelt name is answered with the closest one", "[unit]") {
       Status::unknown_name, [] { lower("y + baias"); }, "did you mean 'bias'?");
   CHECK(check_error(Status::unknown_name, [] { lower("frobnicate(y)"); }).find("did you mean") ==
         std::string::npos);
+}
+
+TEST_CASE("the names that other languages have for operators are answered with those", "[unit]") {
+  check_error(
+      Status::unknown_name, [] { lower("add(y, 1)"); }, "did you mean '+'?");
+  check_error(
+      Status::unknown_name, [] { lower("pow(y, 2)"); }, "did you mean '**'?");
+}
+
+TEST_CASE("numbers in messages have a point in every locale", "[unit]") {
+  struct Comma : std::numpunct<char> {
+    char do_decimal_point() const override { return ','; }
+    char do_thousands_sep() const override { return '.'; }
+    std::string do_grouping() const override { return "\3"; }
+  };
+  const std::locale before = std::locale::global(std::locale(std::locale(), new Comma));
+  CHECK(detail::number_text(0.15) == "0.15");
+  CHECK(detail::number_text(1234567) == "1234567");
+  CHECK(detail::number_text(1e-5) == "1e-05");
+  CHECK(detail::number_text(-std::nan("")) == "nan");
+  check_error(
+      Status::invalid_argument, [] { lower("sum(y, dim=0.5)"); }, "dim is 0.5");
+  std::locale::global(before);
 }
 
 TEST_CASE("text without a statement is an error", "[unit]") {
