@@ -61,6 +61,8 @@ module postlude_c
   integer(c_int32_t), parameter :: POSTLUDE_COMPUTE_AUTOMATIC = 0_c_int32_t
   integer(c_int32_t), parameter :: POSTLUDE_COMPUTE_F64 = 1_c_int32_t
   integer(c_int32_t), parameter :: POSTLUDE_COMPUTE_F32 = 2_c_int32_t
+  integer(c_int32_t), parameter :: POSTLUDE_COMPUTE_F32_EMULATED_F16X3 = 3_c_int32_t
+  integer(c_int32_t), parameter :: POSTLUDE_COMPUTE_F32_FAST_TF32 = 4_c_int32_t
 
   ! postlude_operand_kind
   integer(c_int32_t), parameter :: POSTLUDE_SCALAR = 1_c_int32_t

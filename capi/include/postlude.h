@@ -90,9 +90,16 @@ enum {
 /** How the linear layer is computed. Since 0.1. */
 typedef int32_t postlude_compute_mode;
 enum {
-  POSTLUDE_COMPUTE_AUTOMATIC = 0, /**< f64 for float64 inputs, else f32 */
-  POSTLUDE_COMPUTE_F64 = 1,       /**< IEEE float64 throughout */
-  POSTLUDE_COMPUTE_F32 = 2        /**< strict float32; float16 and bfloat16 are converted */
+  /** f64 for float64 and f32 for float32. Products of float16 or bfloat16 are exact and summed in
+      float32, on tensor cores where the device has them. */
+  POSTLUDE_COMPUTE_AUTOMATIC = 0,
+  POSTLUDE_COMPUTE_F64 = 1, /**< IEEE float64 throughout */
+  POSTLUDE_COMPUTE_F32 = 2, /**< strict float32; float16 and bfloat16 are converted */
+  /** Of float32: three products of float16 parts on tensor cores. Keeps 22 bits of every element and
+      float32's range; long sums drift more than strict float32's. CUDA only. */
+  POSTLUDE_COMPUTE_F32_EMULATED_F16X3 = 3,
+  /** Of float32: products of TF32, which keeps 11 bits of every element. CUDA only. */
+  POSTLUDE_COMPUTE_F32_FAST_TF32 = 4
 };
 
 /** How an operand's shape relates to y (M x N). Since 0.1. */

@@ -40,6 +40,8 @@ static_assert(equal(POSTLUDE_BACKEND_SYCL, Backend::sycl), "");
 static_assert(equal(POSTLUDE_COMPUTE_AUTOMATIC, ComputeMode::automatic), "");
 static_assert(equal(POSTLUDE_COMPUTE_F64, ComputeMode::f64), "");
 static_assert(equal(POSTLUDE_COMPUTE_F32, ComputeMode::f32), "");
+static_assert(equal(POSTLUDE_COMPUTE_F32_EMULATED_F16X3, ComputeMode::f32_emulated_f16x3), "");
+static_assert(equal(POSTLUDE_COMPUTE_F32_FAST_TF32, ComputeMode::f32_fast_tf32), "");
 static_assert(equal(POSTLUDE_SCALAR, OperandKind::scalar), "");
 static_assert(equal(POSTLUDE_ROW, OperandKind::row), "");
 static_assert(equal(POSTLUDE_COLUMN, OperandKind::column), "");
@@ -66,9 +68,9 @@ MemorySpace to_memory_space(postlude_memory_space value, const ArgumentName& arg
 }
 
 ComputeMode to_compute_mode(postlude_compute_mode value, const ArgumentName& argument) {
-  return to_enumeration(value, ComputeMode::automatic, ComputeMode::f32, argument,
+  return to_enumeration(value, ComputeMode::automatic, ComputeMode::f32_fast_tf32, argument,
                         "a postlude_compute_mode, POSTLUDE_COMPUTE_AUTOMATIC (0) to "
-                        "POSTLUDE_COMPUTE_F32 (2)");
+                        "POSTLUDE_COMPUTE_F32_FAST_TF32 (4)");
 }
 
 OperandKind to_operand_kind(postlude_operand_kind value, const ArgumentName& argument) {

@@ -14,10 +14,35 @@ namespace postlude {
 ///
 /// Since: 0.1.
 enum class ComputeMode : std::int32_t {
-  automatic = 0,  ///< the mode of x's dtype: f64 for float64, else f32
-  f64 = 1,        ///< IEEE float64 throughout
-  f32 = 2         ///< strict float32; of float16 and bfloat16 as well, which are converted
+  /// f64 for float64 and f32 for float32. Products of float16 or bfloat16 are exact and summed in
+  /// float32, on tensor cores where the device has them.
+  automatic = 0,
+  f64 = 1,  ///< IEEE float64 throughout
+  f32 = 2,  ///< strict float32; of float16 and bfloat16 as well, which are converted
+  /// Of float32: three products of float16 parts on tensor cores. Keeps 22 bits of every element
+  /// and
+  /// float32's range; long sums drift more than strict float32's. CUDA only.
+  f32_emulated_f16x3 = 3,
+  /// Of float32: products of TF32, which keeps 11 bits of every element. CUDA only.
+  f32_fast_tf32 = 4
 };
+
+/// The name of a mode, for example "f32_fast_tf32"; "?" for a value that is not one. Since: 0.1.
+constexpr const char* name_of(ComputeMode mode) noexcept {
+  switch (mode) {
+    case ComputeMode::automatic:
+      return "automatic";
+    case ComputeMode::f64:
+      return "f64";
+    case ComputeMode::f32:
+      return "f32";
+    case ComputeMode::f32_emulated_f16x3:
+      return "f32_emulated_f16x3";
+    case ComputeMode::f32_fast_tf32:
+      return "f32_fast_tf32";
+  }
+  return "?";
+}
 
 /// The linear layer y[m,n] = sum_k x[m,k] * w[n,k] that a plan is made for.
 ///

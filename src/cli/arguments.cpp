@@ -80,6 +80,7 @@ struct PlanText {
   std::string backend = "default";
   int device = -1;
   int threads = 0;
+  std::string compute = "auto";
   std::string engine;
   std::string layout = "row";
   std::string output_dtype;
@@ -104,6 +105,20 @@ postlude_dtype dtype_of_name(const std::string& text) {
   throw CliError(fmt::format("'{}' is no dtype", text));
 }
 
+constexpr std::array<std::pair<const char*, postlude_compute_mode>, 5> compute_modes{{
+    {"auto", POSTLUDE_COMPUTE_AUTOMATIC},
+    {"f64", POSTLUDE_COMPUTE_F64},
+    {"f32", POSTLUDE_COMPUTE_F32},
+    {"f32_emulated_f16x3", POSTLUDE_COMPUTE_F32_EMULATED_F16X3},
+    {"f32_fast_tf32", POSTLUDE_COMPUTE_F32_FAST_TF32},
+}};
+
+postlude_compute_mode compute_of_name(const std::string& text) {
+  for (const auto& [name, compute] : compute_modes)
+    if (text == name) return compute;
+  throw CliError(fmt::format("'{}' is no compute mode", text));
+}
+
 void add_plan_options(CLI::App& command, PlanText& text) {
   command.add_option("EXPR", text.expression, "The epilogue; '-' reads it from standard input")
       ->required();
@@ -116,6 +131,9 @@ void add_plan_options(CLI::App& command, PlanText& text) {
       ->capture_default_str();
   command.add_option("--threads", text.threads, "Host threads; 0 is all")
       ->check(CLI::NonNegativeNumber)
+      ->capture_default_str();
+  command.add_option("--compute", text.compute, "Arithmetic of the linear layer")
+      ->check(CLI::IsMember({"auto", "f64", "f32", "f32_emulated_f16x3", "f32_fast_tf32"}))
       ->capture_default_str();
   command.add_option("--engine", text.engine, "GEMM engine; see 'postlude explain'");
   command.add_option("--layout", text.layout, "Order of the results' elements")
@@ -178,6 +196,7 @@ void take_plan_options(PlanText& text, PlanArguments& arguments) {
   arguments.device = text.device;
   arguments.threads = text.threads;
   arguments.engine = text.engine;
+  arguments.compute = compute_of_name(text.compute);
   if (!text.output_dtype.empty()) arguments.output_dtype = dtype_of_name(text.output_dtype);
   arguments.layout = text.layout == "column" ? POSTLUDE_COLUMN_MAJOR : POSTLUDE_ROW_MAJOR;
   arguments.expression = text.expression == "-" ? read_expression() : std::move(text.expression);
@@ -223,6 +242,12 @@ bool is_dashed_expression(CLI::App& command, const std::string& argument) {
 
 }  // namespace
 
+const char* compute_name(postlude_compute_mode compute) {
+  for (const auto& [name, mode] : compute_modes)
+    if (mode == compute) return name;
+  return "?";
+}
+
 Arguments parse_arguments(int argc, char** argv) {
   CLI::App app(description, "postlude");
   app.set_version_flag("--version", fmt::format("postlude {}", postlude_version_string()));
@@ -235,7 +260,6 @@ Arguments parse_arguments(int argc, char** argv) {
   CheckArguments check;
   ExplainArguments explain;
   BenchArguments bench;
-  std::string compute = "auto";
 
   CLI::App& run_command = *app.add_subcommand("run", "Computes EXPR on .npy files");
   add_plan_options(run_command, plan);
@@ -248,9 +272,6 @@ Arguments parse_arguments(int argc, char** argv) {
   run_command.add_option("-o,--output", run.output_paths, "File for a result; once per result")
       ->type_name("FILE.npy")
       ->allow_extra_args(false);
-  run_command.add_option("--compute", compute, "Arithmetic of the linear layer")
-      ->check(CLI::IsMember({"auto", "f32", "f64"}))
-      ->capture_default_str();
   run_command.footer(run_footer);
 
   CLI::App& check_command =
@@ -317,8 +338,6 @@ Arguments parse_arguments(int argc, char** argv) {
 
   if (run_command.parsed()) {
     take_plan_options(plan, run);
-    if (compute == "f32") run.compute = POSTLUDE_COMPUTE_F32;
-    if (compute == "f64") run.compute = POSTLUDE_COMPUTE_F64;
     if (run.output_dtype == POSTLUDE_BFLOAT16)
       throw CliError(
           "--output-dtype bf16: .npy files cannot hold bfloat16; expected f16, f32 or f64");

@@ -22,6 +22,7 @@ struct PlanArguments {
   postlude_backend backend = POSTLUDE_BACKEND_DEFAULT;
   int device = -1;
   int threads = 0;
+  postlude_compute_mode compute = POSTLUDE_COMPUTE_AUTOMATIC;
   std::string engine;
   postlude_layout layout = POSTLUDE_ROW_MAJOR;
   /// Of results that are not indices; when absent, the plan's.
@@ -32,7 +33,6 @@ struct RunArguments : PlanArguments {
   std::string x_path;
   std::string w_path;
   std::vector<std::string> output_paths;
-  postlude_compute_mode compute = POSTLUDE_COMPUTE_AUTOMATIC;
 };
 
 /// The commands that make up their own inputs.
@@ -65,6 +65,9 @@ struct TextAnswer {
 
 using Arguments = std::variant<TextAnswer, RunArguments, CheckArguments, ExplainArguments,
                                BenchArguments, BackendsArguments>;
+
+/// The name of a mode as --compute takes it.
+const char* compute_name(postlude_compute_mode compute);
 
 /// Throws CliError for bad usage.
 Arguments parse_arguments(int argc, char** argv);

@@ -181,7 +181,7 @@ Workload make_bare_gemm(const SyntheticWorkload& synthetic, const BenchArguments
   bare.expression = "y";
   bare.output_dtype.reset();
   return Workload(synthetic.context.get(), bare, synthetic.workload.x_description(),
-                  synthetic.workload.w_description(), POSTLUDE_COMPUTE_AUTOMATIC, {});
+                  synthetic.workload.w_description(), {});
 }
 
 // The plan counts results in their natural dtype.
@@ -234,7 +234,7 @@ Report measure(SyntheticWorkload& synthetic, const BenchArguments& arguments, Pr
     progress.phase("computing the float64 reference");
     workload.copy_outputs_to_host();
     report.tolerance = arguments.tolerance ? *arguments.tolerance
-                                           : default_tolerance(arguments.dtype, workload.results());
+                                           : default_tolerance(arguments, workload.results());
     report.checks = workload.check(report.tolerance);
   }
   return report;

@@ -24,9 +24,8 @@ int check(const CheckArguments& arguments) {
   workload.synchronize();
   workload.copy_outputs_to_host();
   progress.phase("computing the float64 reference");
-  const double tolerance = arguments.tolerance
-                               ? *arguments.tolerance
-                               : default_tolerance(arguments.dtype, workload.results());
+  const double tolerance =
+      arguments.tolerance ? *arguments.tolerance : default_tolerance(arguments, workload.results());
   const std::vector<postlude_check_result> checks = workload.check(tolerance);
   progress.done();
 

@@ -43,11 +43,15 @@ void require_one_problem(const NpyFile& x, const NpyFile& w, postlude_compute_mo
                     "in_features, their second dimension",
                     x.path(), x.shape_text(), w.path(), w.shape_text()));
   const bool is_f64 = x.dtype() == POSTLUDE_FLOAT64;
-  if (compute != POSTLUDE_COMPUTE_AUTOMATIC && is_f64 != (compute == POSTLUDE_COMPUTE_F64))
+  const bool fits = compute == POSTLUDE_COMPUTE_AUTOMATIC ||
+                    (compute == POSTLUDE_COMPUTE_F64   ? is_f64
+                     : compute == POSTLUDE_COMPUTE_F32 ? !is_f64
+                                                       : x.dtype() == POSTLUDE_FLOAT32);
+  if (!fits)
     throw CliError(
         fmt::format("--compute {} does not fit --x '{}', which is {}; files are not "
                     "converted: use .astype, or leave --compute out",
-                    is_f64 ? "f32" : "f64", x.path(), element_name(x.dtype())));
+                    compute_name(compute), x.path(), element_name(x.dtype())));
 }
 
 void read_into(TensorBuffer& tensor, const NpyFile& file, Progress& progress) {
@@ -103,7 +107,7 @@ int run(const RunArguments& arguments) {
   }
 
   const Context context = create_context(arguments);
-  Workload workload(context.get(), arguments, x, w, arguments.compute, std::move(operands));
+  Workload workload(context.get(), arguments, x, w, std::move(operands));
   std::vector<OutputFile> output_files = open_outputs(arguments, workload);
 
   Progress progress;

@@ -22,8 +22,12 @@ double tolerance_of(postlude_dtype dtype) {
 
 }  // namespace
 
-double default_tolerance(postlude_dtype dtype, const std::vector<ResultDescription>& results) {
-  double tolerance = tolerance_of(dtype);
+double default_tolerance(const SyntheticArguments& arguments,
+                         const std::vector<ResultDescription>& results) {
+  double tolerance = tolerance_of(arguments.dtype);
+  // TF32 has the precision of float16.
+  if (arguments.compute == POSTLUDE_COMPUTE_F32_FAST_TF32)
+    tolerance = std::max(tolerance, tolerance_of(POSTLUDE_FLOAT16));
   for (const ResultDescription& result : results)
     if (result.dtype != POSTLUDE_INT64)  // an index is not rounded
       tolerance = std::max(tolerance, tolerance_of(result.dtype));

@@ -10,9 +10,11 @@
 namespace postlude {
 namespace cli {
 
-/// The tolerance for results of a problem of `dtype`: that of the problem, as postlude_check
-/// chooses it, unless a result is stored in a coarser type, whose rounding alone exceeds it.
-double default_tolerance(postlude_dtype dtype, const std::vector<ResultDescription>& results);
+/// The tolerance for results: that of the problem's dtype, as postlude_check
+/// chooses it, unless a result is stored in a coarser type, whose rounding alone exceeds it, or the
+/// compute mode rounds the inputs to one.
+double default_tolerance(const SyntheticArguments& arguments,
+                         const std::vector<ResultDescription>& results);
 
 }  // namespace cli
 }  // namespace postlude

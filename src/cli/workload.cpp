@@ -37,7 +37,7 @@ Context create_context(const PlanArguments& arguments) {
 
 Workload::Workload(postlude_context* context, const PlanArguments& arguments,
                    const postlude_tensor& x, const postlude_tensor& w,
-                   postlude_compute_mode compute, std::vector<OperandDescription> operands)
+                   std::vector<OperandDescription> operands)
     : context_(context),
       x_description_(x),
       w_description_(w),
@@ -46,7 +46,7 @@ Workload::Workload(postlude_context* context, const PlanArguments& arguments,
   postlude_problem problem = POSTLUDE_PROBLEM_INIT;
   problem.x = x;
   problem.w = w;
-  problem.compute = compute;
+  problem.compute = arguments.compute;
   require(postlude_context_memory_space(context, &problem.x.memory_space));
   problem.w.memory_space = problem.x.memory_space;
 
@@ -170,8 +170,7 @@ SyntheticWorkload make_synthetic_workload(const SyntheticArguments& arguments) {
     operands.push_back(std::move(operand));
   }
   Context context = create_context(arguments);
-  Workload workload(context.get(), arguments, x, w, POSTLUDE_COMPUTE_AUTOMATIC,
-                    std::move(operands));
+  Workload workload(context.get(), arguments, x, w, std::move(operands));
   return SyntheticWorkload{seed, std::move(context), std::move(workload)};
 }
 

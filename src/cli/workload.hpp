@@ -43,8 +43,7 @@ Context create_context(const PlanArguments& arguments);
 class Workload {
  public:
   Workload(postlude_context* context, const PlanArguments& arguments, const postlude_tensor& x,
-           const postlude_tensor& w, postlude_compute_mode compute,
-           std::vector<OperandDescription> operands);
+           const postlude_tensor& w, std::vector<OperandDescription> operands);
 
   const postlude_plan* plan() const { return plan_.get(); }
   const std::vector<OperandDescription>& operands() const { return operands_; }

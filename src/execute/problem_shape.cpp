@@ -27,6 +27,26 @@ void require_dtype(const Tensor& tensor, const std::string& name) {
                                               ": expected a DataType (1 to 5)");
 }
 
+/// The mode that a problem of this dtype is computed in: never automatic, but for float16 and
+/// bfloat16, which engines may then sum on tensor cores.
+ComputeMode compute_mode(ComputeMode wanted, DataType dtype) {
+  if (wanted < ComputeMode::automatic || wanted > ComputeMode::f32_fast_tf32)
+    throw Error(Status::invalid_argument, "compute is " + std::to_string(static_cast<int>(wanted)) +
+                                              ": expected a ComputeMode (0 to 4)");
+  if (wanted == ComputeMode::automatic) {
+    if (dtype == DataType::float64) return ComputeMode::f64;
+    return dtype == DataType::float32 ? ComputeMode::f32 : ComputeMode::automatic;
+  }
+  const bool takes_dtype = wanted == ComputeMode::f64   ? dtype == DataType::float64
+                           : wanted == ComputeMode::f32 ? dtype != DataType::float64
+                                                        : dtype == DataType::float32;
+  if (!takes_dtype)
+    throw Error(Status::unsupported, std::string("compute is ") + name_of(wanted) +
+                                         ", but x has dtype " + name_of(dtype) +
+                                         ": expected a mode of that dtype");
+  return wanted;
+}
+
 }  // namespace
 
 std::string extents_text(const Tensor& tensor) {
@@ -98,18 +118,9 @@ GemmProblem gemm_problem(Backend backend, const LinearProblem& problem) {
   if (product(product(product(gemm.batch, gemm.m), gemm.n), 8) < 0)
     throw Error(Status::invalid_argument, "the result of x and w has more than 2^62 bytes");
 
-  const ComputeMode natural = x.dtype == DataType::float64 ? ComputeMode::f64 : ComputeMode::f32;
   if (x.dtype == DataType::int64)
     throw Error(Status::unsupported, "x has dtype i64: expected f64, f32, f16 or bf16");
-  gemm.compute = problem.compute == ComputeMode::automatic ? natural : problem.compute;
-  if (problem.compute < ComputeMode::automatic || problem.compute > ComputeMode::f32)
-    throw Error(Status::invalid_argument, "compute is " +
-                                              std::to_string(static_cast<int>(problem.compute)) +
-                                              ": expected a ComputeMode (0 to 2)");
-  if (gemm.compute != natural)
-    throw Error(Status::unsupported,
-                std::string("compute is ") + (gemm.compute == ComputeMode::f64 ? "f64" : "f32") +
-                    ", but x has dtype " + name_of(x.dtype) + ": expected the mode of the dtype");
+  gemm.compute = compute_mode(problem.compute, x.dtype);
   return gemm;
 }
 

@@ -21,6 +21,7 @@ struct MatrixStrides {
 struct GemmProblem {
   Backend backend = Backend::serial;
   DataType dtype = DataType::float32;
+  /// As the caller wants it; automatic for float16 and bfloat16 only.
   ComputeMode compute = ComputeMode::f32;
   std::int64_t batch = 1;
   std::int64_t m = 0;

@@ -271,7 +271,7 @@ static const fault plan_faults[] = {
     {ADD_TO(problem.size, 8), POSTLUDE_VERSION_MISMATCH, "problem.size"},
     {SET_TO(problem.size, -1), POSTLUDE_VERSION_MISMATCH, "problem.size"},
     {SET_TO(problem.compute, -1), POSTLUDE_INVALID_ARGUMENT, "compute is -1"},
-    {SET_TO(problem.compute, 3), POSTLUDE_INVALID_ARGUMENT, "compute is 3"},
+    {SET_TO(problem.compute, 5), POSTLUDE_INVALID_ARGUMENT, "compute is 5"},
     {SET_TO(problem.compute, POSTLUDE_COMPUTE_F64), POSTLUDE_UNSUPPORTED, "compute"},
     {ADD_TO(problem.x.size, 8), POSTLUDE_VERSION_MISMATCH, "x.size"},
     {SET_TO(problem.x.dtype, 0), POSTLUDE_INVALID_ARGUMENT, "x.dtype is 0"},

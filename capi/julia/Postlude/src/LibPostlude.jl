@@ -85,6 +85,8 @@ const postlude_compute_mode = Int32
 const POSTLUDE_COMPUTE_AUTOMATIC = Int32(0)
 const POSTLUDE_COMPUTE_F64 = Int32(1)
 const POSTLUDE_COMPUTE_F32 = Int32(2)
+const POSTLUDE_COMPUTE_F32_EMULATED_F16X3 = Int32(3)
+const POSTLUDE_COMPUTE_F32_FAST_TF32 = Int32(4)
 
 const postlude_operand_kind = Int32
 const POSTLUDE_SCALAR = Int32(1)
