@@ -16,6 +16,8 @@
 
 namespace postlude {
 
+class PreparedWeights;
+
 namespace detail {
 class PlanImplementation;
 }
@@ -47,6 +49,8 @@ struct Arguments {
   std::vector<Binding> bindings;  ///< one for each operand that the program uses, in any order
   /// One tensor per result, in the order of the epilogue's results.
   std::vector<Tensor> outputs;
+  /// Prepared from w, which then needs no data; null to compute with w itself.
+  const PreparedWeights* prepared_weights = nullptr;
 };
 
 /// A program compiled for one problem and one backend: `out = epilogue(x w^T, operands...)`.
@@ -102,6 +106,8 @@ class Plan {
 
   /// Bytes of scratch memory that one execution needs.
   std::size_t workspace_bytes() const noexcept;
+  /// The same for an execution with prepared weights, where w is not prepared on the way.
+  std::size_t workspace_bytes_with_prepared_weights() const noexcept;
 
   /// Number of results.
   std::size_t result_count() const noexcept;

@@ -16,6 +16,7 @@
 #include <postlude/functor.hpp>
 #include <postlude/operation_table.hpp>
 #include <postlude/plan.hpp>
+#include <postlude/prepared_weights.hpp>
 #include <postlude/problem.hpp>
 #include <postlude/tensor.hpp>
 #include <postlude/version.hpp>

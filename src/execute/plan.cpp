@@ -43,6 +43,10 @@ std::size_t Plan::workspace_bytes() const noexcept {
   return implementation_->plan().workspace_bytes;
 }
 
+std::size_t Plan::workspace_bytes_with_prepared_weights() const noexcept {
+  return implementation_->plan().workspace_bytes - implementation_->plan().weights_bytes;
+}
+
 std::size_t Plan::result_count() const noexcept {
   return implementation_->program().results.size();
 }

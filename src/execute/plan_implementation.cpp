@@ -5,10 +5,12 @@
 #include <utility>
 
 #include <postlude/error.hpp>
+#include <postlude/prepared_weights.hpp>
 
 #include "compat/kokkos.hpp"
 #include "execute/binding.hpp"
 #include "execute/memory.hpp"
+#include "execute/prepared_weights_implementation.hpp"
 #include "execute/problem_shape.hpp"
 #include "gemm/engine_list.hpp"
 #include "program/lower.hpp"
@@ -27,7 +29,7 @@ void require_kokkos() {
 
 ExecutionPlan make_plan(const ExecutionSpace& space, const LinearProblem& problem,
                         const Epilogue& epilogue, const std::vector<OperandDeclaration>& operands,
-                        const PlanOptions& options) {
+                        const PlanOptions& options, std::shared_ptr<const GemmPlan>& chosen) {
   require_kokkos();
   const GemmProblem gemm = gemm_problem(space.backend(), problem);
   if (options.layout < ResultLayout::row_major || options.layout > ResultLayout::any)
@@ -36,7 +38,11 @@ ExecutionPlan make_plan(const ExecutionSpace& space, const LinearProblem& proble
                                               ": expected a ResultLayout (1 to 3)");
   ExecutionPlan plan = make_execution_plan(
       lower(epilogue, Shape{gemm.batch, gemm.m, gemm.n}, gemm.k, operands), gemm, options.layout);
-  choose_engine(plan, consider_engines(plan.gemm), options.engine);
+  const std::vector<EngineAnswer> answers = consider_engines(space, plan.gemm);
+  std::vector<EngineCandidate> candidates;
+  for (const EngineAnswer& answer : answers) candidates.push_back(answer.candidate);
+  choose_engine(plan, std::move(candidates), options.engine);
+  chosen = answers[plan.chosen_engine].gemm;
   return plan;
 }
 
@@ -81,12 +87,19 @@ PlanImplementation::PlanImplementation(const ExecutionSpace& space, const Linear
                                        const PlanOptions& options)
     : space_(space),
       problem_(problem),
-      plan_(make_plan(space, problem, epilogue, operands, options)),
-      engine_(engine_list()[plan_.chosen_engine]),
-      pool_(plan_.workspace_bytes) {
+      plan_(make_plan(space, problem, epilogue, operands, options, gemm_)) {
   problem_.x.data = nullptr;
   problem_.w.data = nullptr;
   compile_stages(plan_, space.backend(), options.compilation);
+}
+
+bool PlanImplementation::has_prepared_weights(const Arguments& arguments) {
+  return arguments.prepared_weights != nullptr &&
+         arguments.prepared_weights->implementation().weights() != nullptr;
+}
+
+std::size_t PlanImplementation::workspace_bytes_for(const Arguments& arguments) const {
+  return plan_.workspace_bytes - (has_prepared_weights(arguments) ? plan_.weights_bytes : 0);
 }
 
 void PlanImplementation::require_backend(const ExecutionSpace& space) const {
@@ -106,8 +119,9 @@ void PlanImplementation::execute(const ExecutionSpace& space, const Arguments& a
   std::optional<WorkspacePool::Lease> lease;
   BoundMemory memory;
   memory.workspace = static_cast<char*>(workspace);
-  if (workspace == nullptr && plan_.workspace_bytes > 0) {
-    lease.emplace(pool_.acquire(space));
+  const std::size_t needed = workspace_bytes_for(arguments);
+  if (workspace == nullptr && needed > 0) {
+    lease.emplace(pool_.acquire(space, needed));
     memory.workspace = static_cast<char*>(lease->data());
   }
 
@@ -121,9 +135,11 @@ void PlanImplementation::execute(const ExecutionSpace& space, const Arguments& a
   }
   memory.y_strides = gemm.y;
   if (plan_.y_place != GemmResultPlace::nowhere)
-    engine_->run(
+    gemm_->run(
         space, gemm,
-        {arguments.x.data, arguments.w.data, memory.y, memory.workspace + plan_.engine_offset});
+        {arguments.x.data, arguments.w.data, memory.y, memory.workspace + plan_.engine_offset,
+         has_prepared_weights(arguments) ? arguments.prepared_weights->implementation().weights()
+                                         : nullptr});
 
   std::vector<BoundStage> stages;
   stages.reserve(plan_.stages.size());

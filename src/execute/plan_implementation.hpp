@@ -2,6 +2,7 @@
 #define POSTLUDE_EXECUTE_PLAN_IMPLEMENTATION_HPP
 
 #include <cstddef>
+#include <memory>
 #include <vector>
 
 #include <postlude/plan.hpp>
@@ -31,6 +32,12 @@ class PlanImplementation {
   void validate(Backend backend, const Arguments& arguments, const void* workspace,
                 std::size_t workspace_bytes) const;
 
+  /// Whether the execution uses weights in the engine's own format.
+  static bool has_prepared_weights(const Arguments& arguments);
+  /// Bytes of workspace that an execution with these arguments needs.
+  std::size_t workspace_bytes_for(const Arguments& arguments) const;
+
+  const GemmPlan& gemm() const { return *gemm_; }
   const ExecutionSpace& space() const { return space_; }
   const LinearProblem& problem() const { return problem_; }
   const ExecutionPlan& plan() const { return plan_; }
@@ -39,8 +46,8 @@ class PlanImplementation {
  private:
   ExecutionSpace space_;
   LinearProblem problem_;
+  std::shared_ptr<const GemmPlan> gemm_;  ///< of the chosen engine; set while plan_ is made
   ExecutionPlan plan_;
-  const Engine* engine_ = nullptr;
   mutable WorkspacePool pool_;
 };
 

@@ -3,12 +3,15 @@
 #include <string>
 
 #include <postlude/error.hpp>
+#include <postlude/prepared_weights.hpp>
 
 #include "execute/binding.hpp"
 #include "execute/footprint.hpp"
 #include "execute/memory.hpp"
 #include "execute/plan_implementation.hpp"
+#include "execute/prepared_weights_implementation.hpp"
 #include "execute/problem_shape.hpp"
+#include "execute/tensor_checks.hpp"
 #include "expression/composites.hpp"
 #include "expression/number_text.hpp"
 #include "gemm/matrix_form.hpp"
@@ -21,23 +24,6 @@ std::int64_t element_count(const Tensor& tensor) {
   std::int64_t count = 1;
   for (int i = 0; i < tensor.rank; ++i) count *= tensor.extent[i];
   return count;
-}
-
-/// Checks that hold for every tensor of an execution.
-void require_usable(const Tensor& tensor, const std::string& name, Backend backend) {
-  require_valid_description(tensor, name);
-  if (element_count(tensor) == 0) return;
-  if (tensor.data == nullptr)
-    throw Error(Status::invalid_argument,
-                name + " has null data: expected " + extents_text(tensor) + " elements");
-  if (reinterpret_cast<std::uintptr_t>(tensor.data) % size_of(tensor.dtype) != 0)
-    throw Error(Status::invalid_argument, name + " is misaligned: expected a multiple of " +
-                                              std::to_string(size_of(tensor.dtype)) + " bytes");
-  if (!is_reachable(backend, tensor.memory_space) || !is_plausible_address(backend, tensor.data))
-    throw Error(Status::wrong_memory_space,
-                name + " is in memory that backend " + name_of(backend) +
-                    " cannot reach: expected " +
-                    (is_reachable(backend, MemorySpace::host) ? "host" : "device") + " memory");
 }
 
 /// x and w must be as they were described when the plan was made: the engine was chosen for that.
@@ -125,15 +111,33 @@ void validate_output(const ExecutionPlan& plan, std::size_t index, const Tensor&
 
 }  // namespace
 
+void require_usable(const Tensor& tensor, const std::string& name, Backend backend) {
+  require_valid_description(tensor, name);
+  if (element_count(tensor) == 0) return;
+  if (tensor.data == nullptr)
+    throw Error(Status::invalid_argument,
+                name + " has null data: expected " + extents_text(tensor) + " elements");
+  if (reinterpret_cast<std::uintptr_t>(tensor.data) % size_of(tensor.dtype) != 0)
+    throw Error(Status::invalid_argument, name + " is misaligned: expected a multiple of " +
+                                              std::to_string(size_of(tensor.dtype)) + " bytes");
+  if (!is_reachable(backend, tensor.memory_space) || !is_plausible_address(backend, tensor.data))
+    throw Error(Status::wrong_memory_space,
+                name + " is in memory that backend " + name_of(backend) +
+                    " cannot reach: expected " +
+                    (is_reachable(backend, MemorySpace::host) ? "host" : "device") + " memory");
+}
+
 void PlanImplementation::validate(Backend backend, const Arguments& arguments,
                                   const void* workspace, std::size_t workspace_bytes) const {
   const bool uses_y = plan_.y_place != GemmResultPlace::nowhere;
   require_as_planned(arguments.x, problem_.x, "x");
   require_as_planned(arguments.w, problem_.w, "w");
-  if (uses_y) {
-    require_usable(arguments.x, "x", backend);
-    require_usable(arguments.w, "w", backend);
-  }
+  const bool is_prepared = has_prepared_weights(arguments);
+  if (arguments.prepared_weights != nullptr)
+    arguments.prepared_weights->implementation().validate(*this, arguments.w);
+  const bool reads_w = uses_y && !(is_prepared && arguments.w.data == nullptr);
+  if (uses_y) require_usable(arguments.x, "x", backend);
+  if (reads_w) require_usable(arguments.w, "w", backend);
   const std::vector<const Binding*> bindings = match_bindings(plan_.program, arguments.bindings);
   for (std::size_t i = 0; i < bindings.size(); ++i)
     if (plan_.program.operands[i].is_used)
@@ -147,11 +151,12 @@ void PlanImplementation::validate(Backend backend, const Arguments& arguments,
   for (std::size_t i = 0; i < results; ++i)
     validate_output(plan_, i, arguments.outputs[i], backend);
 
+  const std::size_t needed = workspace_bytes_for(arguments);
   if (workspace != nullptr) {
-    if (workspace_bytes < plan_.workspace_bytes)
-      throw Error(Status::invalid_argument,
-                  "workspace_bytes is " + std::to_string(workspace_bytes) + ": expected at least " +
-                      std::to_string(plan_.workspace_bytes));
+    if (workspace_bytes < needed)
+      throw Error(Status::invalid_argument, "workspace_bytes is " +
+                                                std::to_string(workspace_bytes) +
+                                                ": expected at least " + std::to_string(needed));
     if (reinterpret_cast<std::uintptr_t>(workspace) % workspace_alignment != 0)
       throw Error(Status::invalid_argument, "workspace is misaligned: expected a multiple of " +
                                                 std::to_string(workspace_alignment) + " bytes");
@@ -169,14 +174,14 @@ void PlanImplementation::validate(Backend backend, const Arguments& arguments,
     };
     if (uses_y) {
       require_apart(arguments.x, "x");
-      require_apart(arguments.w, "w");
+      if (reads_w) require_apart(arguments.w, "w");
     }
     for (std::size_t j = 0; j < bindings.size(); ++j)
       if (plan_.program.operands[j].is_used && !bindings[j]->is_scalar)
         require_apart(bindings[j]->tensor, "operand '" + plan_.program.operands[j].name + "'");
     for (std::size_t j = 0; j < i; ++j)
       require_apart(arguments.outputs[j], "output '" + plan_.program.results[j].name + "'");
-    if (workspace != nullptr && overlaps_bytes(output, workspace, plan_.workspace_bytes))
+    if (workspace != nullptr && overlaps_bytes(output, workspace, needed))
       throw Error(Status::overlap,
                   "output '" + plan_.program.results[i].name + "' overlaps the workspace");
   }

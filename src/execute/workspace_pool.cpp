@@ -11,7 +11,7 @@ WorkspacePool::Lease::~Lease() {
   pool_->free_.push_back(std::move(owned_));
 }
 
-WorkspacePool::Lease WorkspacePool::acquire(const ExecutionSpace& space) {
+WorkspacePool::Lease WorkspacePool::acquire(const ExecutionSpace& space, std::size_t bytes) {
   Lease lease;
   const void* key = queue_key(space);
   if (key == nullptr && is_reachable(space.backend(), MemorySpace::host)) {
@@ -23,7 +23,8 @@ WorkspacePool::Lease WorkspacePool::acquire(const ExecutionSpace& space) {
         free_.pop_back();
       }
     }
-    if (lease.owned_ == nullptr) lease.owned_ = std::make_unique<BackendBuffer>(space, bytes_);
+    if (lease.owned_ == nullptr || lease.owned_->bytes() < bytes)
+      lease.owned_ = std::make_unique<BackendBuffer>(space, bytes);
     lease.buffer_ = lease.owned_.get();
     return lease;
   }
@@ -35,7 +36,7 @@ WorkspacePool::Lease WorkspacePool::acquire(const ExecutionSpace& space) {
     queue = entry.get();
   }
   lease.queue_lock_ = std::unique_lock<std::mutex>(queue->mutex);
-  if (queue->buffer.bytes() < bytes_) queue->buffer = BackendBuffer(space, bytes_);
+  if (queue->buffer.bytes() < bytes) queue->buffer = BackendBuffer(space, bytes);
   lease.buffer_ = &queue->buffer;
   return lease;
 }

@@ -35,10 +35,8 @@ class WorkspacePool {
     std::unique_lock<std::mutex> queue_lock_;  ///< on a device
   };
 
-  explicit WorkspacePool(std::size_t bytes) : bytes_(bytes) {}
-
-  /// Throws Error(out_of_memory).
-  Lease acquire(const ExecutionSpace& space);
+  /// A buffer of at least so many bytes. Throws Error(out_of_memory).
+  Lease acquire(const ExecutionSpace& space, std::size_t bytes);
 
  private:
   struct Queue {
@@ -46,7 +44,6 @@ class WorkspacePool {
     BackendBuffer buffer;
   };
 
-  std::size_t bytes_;
   std::mutex mutex_;
   std::map<const void*, std::unique_ptr<Queue>> queues_;
   std::vector<std::unique_ptr<BackendBuffer>> free_;

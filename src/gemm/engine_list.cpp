@@ -1,19 +1,23 @@
 #include "gemm/engine_list.hpp"
 
+#include "gemm/cublaslt.hpp"
 #include "gemm/kokkos_kernels.hpp"
+#include "gemm/split.hpp"
 
 namespace postlude {
 namespace detail {
 
 const std::vector<const Engine*>& engine_list() {
-  static const std::vector<const Engine*> engines = {&kokkos_kernels_engine()};
+  static const std::vector<const Engine*> engines = {&cublaslt_engine(), &split_engine(),
+                                                     &kokkos_kernels_engine()};
   return engines;
 }
 
-std::vector<EngineCandidate> consider_engines(const GemmProblem& problem) {
-  std::vector<EngineCandidate> candidates;
-  for (const Engine* engine : engine_list()) candidates.push_back(engine->consider(problem));
-  return candidates;
+std::vector<EngineAnswer> consider_engines(const ExecutionSpace& space,
+                                           const GemmProblem& problem) {
+  std::vector<EngineAnswer> answers;
+  for (const Engine* engine : engine_list()) answers.push_back(engine->consider(space, problem));
+  return answers;
 }
 
 }  // namespace detail

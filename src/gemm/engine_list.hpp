@@ -12,7 +12,7 @@ namespace detail {
 const std::vector<const Engine*>& engine_list();
 
 /// What every engine says of a problem, in the order of engine_list().
-std::vector<EngineCandidate> consider_engines(const GemmProblem& problem);
+std::vector<EngineAnswer> consider_engines(const ExecutionSpace& space, const GemmProblem& problem);
 
 }  // namespace detail
 }  // namespace postlude

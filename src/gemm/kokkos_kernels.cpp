@@ -1,6 +1,7 @@
 #include "gemm/kokkos_kernels.hpp"
 
 #include <climits>
+#include <memory>
 #include <mutex>
 #include <string>
 
@@ -201,37 +202,8 @@ class Run {
   const GemmArguments& arguments_;
 };
 
-class KokkosKernelsEngine : public Engine {
+class KokkosKernelsGemm final : public GemmPlan {
  public:
-  const char* name() const override { return "kokkos_kernels"; }
-
-  EngineCandidate consider(const GemmProblem& problem) const override {
-    EngineCandidate candidate;
-    candidate.name = name();
-    if (problem.dtype == DataType::int64) {
-      candidate.reason = "takes f64, f32, f16 and bf16, not i64";
-      return candidate;
-    }
-    const BlasMatrix x = blas_form(problem.m, problem.k, problem.x);
-    const BlasMatrix w = blas_form(problem.n, problem.k, problem.w);
-    for (const std::int64_t size :
-         {problem.m, problem.n, problem.k, x.leading_dimension, w.leading_dimension}) {
-      if (size <= INT_MAX) continue;
-      candidate.reason =
-          "sizes and leading dimensions are limited to 2147483647, not " + std::to_string(size);
-      return candidate;
-    }
-    candidate.accepts = true;
-    candidate.workspace_bytes =
-        static_cast<std::size_t>(packed_elements(problem)) * size_of(gemm_dtype(problem));
-    candidate.reason = "KokkosBlas::gemm";
-    if (problem.dtype != gemm_dtype(problem))
-      candidate.reason += std::string("; converts x and w to ") + name_of(gemm_dtype(problem));
-    if (x.form == MatrixForm::neither) candidate.reason += "; packs x, which has no unit stride";
-    if (w.form == MatrixForm::neither) candidate.reason += "; packs w, which has no unit stride";
-    return candidate;
-  }
-
   void run(const ExecutionSpace& space, const GemmProblem& problem,
            const GemmArguments& arguments) const override {
     if (problem.batch == 0 || problem.m == 0 || problem.n == 0) return;
@@ -254,6 +226,45 @@ class KokkosKernelsEngine : public Engine {
           break;  // refused by consider()
       }
     });
+  }
+};
+
+class KokkosKernelsEngine final : public Engine {
+ public:
+  const char* name() const override { return "kokkos_kernels"; }
+
+  EngineAnswer consider(const ExecutionSpace&, const GemmProblem& problem) const override {
+    EngineAnswer answer;
+    EngineCandidate& candidate = answer.candidate;
+    candidate.name = name();
+    if (problem.dtype == DataType::int64) {
+      candidate.reason = "takes f64, f32, f16 and bf16, not i64";
+      return answer;
+    }
+    if (problem.compute == ComputeMode::f32_emulated_f16x3 ||
+        problem.compute == ComputeMode::f32_fast_tf32) {
+      candidate.reason = std::string("computes in f64 and f32, not in ") + name_of(problem.compute);
+      return answer;
+    }
+    const BlasMatrix x = blas_form(problem.m, problem.k, problem.x);
+    const BlasMatrix w = blas_form(problem.n, problem.k, problem.w);
+    for (const std::int64_t size :
+         {problem.m, problem.n, problem.k, x.leading_dimension, w.leading_dimension}) {
+      if (size <= INT_MAX) continue;
+      candidate.reason =
+          "sizes and leading dimensions are limited to 2147483647, not " + std::to_string(size);
+      return answer;
+    }
+    candidate.accepts = true;
+    candidate.workspace_bytes =
+        static_cast<std::size_t>(packed_elements(problem)) * size_of(gemm_dtype(problem));
+    candidate.reason = "KokkosBlas::gemm";
+    if (problem.dtype != gemm_dtype(problem))
+      candidate.reason += std::string("; converts x and w to ") + name_of(gemm_dtype(problem));
+    if (x.form == MatrixForm::neither) candidate.reason += "; packs x, which has no unit stride";
+    if (w.form == MatrixForm::neither) candidate.reason += "; packs w, which has no unit stride";
+    answer.gemm = std::make_shared<const KokkosKernelsGemm>();
+    return answer;
   }
 };
 

@@ -403,6 +403,7 @@ void choose_engine(ExecutionPlan& plan, std::vector<EngineCandidate> candidates,
   plan.chosen_engine = static_cast<std::size_t>(chosen - plan.engines.begin());
   plan.engine_offset = plan.workspace_bytes;
   plan.workspace_bytes += aligned(chosen->workspace_bytes);
+  plan.weights_bytes = chosen->weights_bytes / workspace_alignment * workspace_alignment;
 }
 
 double gemm_flops(const ExecutionPlan& plan) {

@@ -30,6 +30,8 @@ struct EngineCandidate {
   bool accepts = false;
   std::string reason;  ///< why it refuses, or what it does beside the GEMM
   std::size_t workspace_bytes = 0;
+  /// At the end of its workspace, for w in a format of its own; not needed with prepared weights.
+  std::size_t weights_bytes = 0;
 };
 
 /// A program cut into a GEMM and stages, with every piece of workspace placed.
@@ -46,6 +48,8 @@ struct ExecutionPlan {
   std::size_t chosen_engine = 0;
   std::size_t engine_offset = 0;
   std::size_t workspace_bytes = 0;
+  /// Of these, what an execution with prepared weights leaves out.
+  std::size_t weights_bytes = 0;
 };
 
 /// Cuts `program` into stages at its reductions and places y. `gemm` comes without y's strides.

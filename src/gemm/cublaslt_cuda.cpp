@@ -1,0 +1,203 @@
+#include "gemm/cublaslt.hpp"
+
+#include <climits>
+#include <memory>
+#include <mutex>
+#include <string>
+#include <tuple>
+#include <vector>
+
+#include "gemm/cublaslt_matmul.hpp"
+#include "gemm/cuda_status.hpp"
+#include "gemm/matrix_form.hpp"
+#include "gemm/tensor_cores.hpp"
+
+namespace postlude {
+namespace detail {
+namespace {
+
+/// What NVIDIA recommends for Hopper.
+constexpr std::size_t most_workspace = std::size_t(32) << 20;
+
+/// `rows` x k elements of a factor; op() of the first factor is rows x k, of the second k x rows.
+MatmulMatrix factor(const BlasMatrix& form, std::int64_t rows, std::int64_t k,
+                    const MatrixStrides& strides, bool is_first) {
+  const bool by_rows = form.form == MatrixForm::row_major;
+  MatmulMatrix matrix;
+  matrix.rows = by_rows ? k : rows;
+  matrix.columns = by_rows ? rows : k;
+  matrix.leading_dimension = form.leading_dimension;
+  matrix.batch_stride = strides.batch;
+  matrix.transpose = by_rows == is_first;
+  return matrix;
+}
+
+/// Whether the vendor's column-major result is y itself, else its transpose.
+bool is_column_major(const GemmProblem& problem) {
+  return blas_form(problem.m, problem.n, problem.y).form == MatrixForm::column_major;
+}
+
+MatmulShape shape_of(const GemmProblem& problem) {
+  const BlasMatrix x = blas_form(problem.m, problem.k, problem.x);
+  const BlasMatrix w = blas_form(problem.n, problem.k, problem.w);
+  const bool column_major = is_column_major(problem);
+  MatmulShape shape;
+  shape.factor_type = problem.dtype == DataType::float16    ? CUDA_R_16F
+                      : problem.dtype == DataType::bfloat16 ? CUDA_R_16BF
+                                                            : CUDA_R_32F;
+  shape.compute =
+      problem.dtype == DataType::float32 ? CUBLAS_COMPUTE_32F_FAST_TF32 : CUBLAS_COMPUTE_32F;
+  shape.batch = static_cast<int>(problem.batch);
+  const MatmulMatrix of_x = factor(x, problem.m, problem.k, problem.x, column_major);
+  const MatmulMatrix of_w = factor(w, problem.n, problem.k, problem.w, !column_major);
+  shape.a = column_major ? of_x : of_w;
+  shape.b = column_major ? of_w : of_x;
+  shape.d.rows = column_major ? problem.m : problem.n;
+  shape.d.columns = column_major ? problem.n : problem.m;
+  shape.d.leading_dimension = blas_form(problem.m, problem.n, problem.y).leading_dimension;
+  shape.d.batch_stride = problem.y.batch;
+  return shape;
+}
+
+/// An algorithm depends on where y is and how addresses are aligned, which may differ from what the
+/// plan was made for: y in the caller's memory, say, with padded rows.
+struct Variant {
+  using Key =
+      std::tuple<bool, std::int64_t, std::int64_t, std::uint32_t, std::uint32_t, std::uint32_t>;
+
+  Variant(int device, const GemmProblem& problem, const MatmulAlignment& alignment,
+          std::size_t workspace)
+      : key(key_of(problem, alignment)), matmul(device, shape_of(problem)) {
+    const auto found = matmul.algorithms(alignment, workspace, 1);
+    is_possible = !found.empty();
+    if (is_possible) algorithm = found.front();
+  }
+
+  static Key key_of(const GemmProblem& problem, const MatmulAlignment& alignment) {
+    const BlasMatrix form = blas_form(problem.m, problem.n, problem.y);
+    return {form.form == MatrixForm::column_major,
+            form.leading_dimension,
+            problem.batch == 1 ? 0 : problem.y.batch,
+            alignment.a,
+            alignment.b,
+            alignment.d};
+  }
+
+  Key key;
+  CublasLtMatmul matmul;
+  bool is_possible = false;
+  cublasLtMatmulHeuristicResult_t algorithm = {};
+};
+
+class CublasLtGemm final : public GemmPlan {
+ public:
+  CublasLtGemm(int device, const GemmProblem& problem) : device_(device) {
+    if (is_trivial(problem)) return;
+    variants_.push_back(
+        std::make_unique<Variant>(device, problem, MatmulAlignment(), most_workspace));
+    workspace_bytes_ = variants_.front()->algorithm.workspaceSize;
+  }
+
+  bool is_possible() const { return variants_.empty() || variants_.front()->is_possible; }
+  std::size_t workspace_bytes() const { return workspace_bytes_; }
+
+  void run(const ExecutionSpace& space, const GemmProblem& problem,
+           const GemmArguments& arguments) const override {
+    if (problem.batch == 0 || problem.m == 0 || problem.n == 0) return;
+    const cudaStream_t stream = stream_of(space);
+    if (problem.k == 0) return zero_result(problem, arguments.y, stream);
+    const bool column_major = is_column_major(problem);
+    const void* a = column_major ? arguments.x : arguments.w;
+    const void* b = column_major ? arguments.w : arguments.x;
+    const Variant& variant =
+        variant_for(problem, {alignment_of(a), alignment_of(b), alignment_of(arguments.y)});
+    variant.matmul.run(stream, variant.algorithm.algo, 1, a, b, 0, arguments.y, arguments.workspace,
+                       workspace_bytes_);
+  }
+
+ private:
+  static bool is_trivial(const GemmProblem& problem) {
+    return problem.batch == 0 || problem.m == 0 || problem.n == 0 || problem.k == 0;
+  }
+
+  const Variant& variant_for(const GemmProblem& problem, const MatmulAlignment& alignment) const {
+    const Variant::Key key = Variant::key_of(problem, alignment);
+    const std::lock_guard<std::mutex> lock(mutex_);
+    for (const auto& variant : variants_)
+      if (variant->key == key && variant->is_possible) return *variant;
+    auto made = std::make_unique<Variant>(device_, problem, alignment, workspace_bytes_);
+    if (!made->is_possible)
+      throw Error(Status::unsupported,
+                  "cuBLASLt has no algorithm for the addresses of x, w and y, which are multiples "
+                  "of " +
+                      std::to_string(alignment.a) + ", " + std::to_string(alignment.b) + " and " +
+                      std::to_string(alignment.d) +
+                      " bytes: use multiples of 16, or the engine kokkos_kernels");
+    variants_.push_back(std::move(made));
+    return *variants_.back();
+  }
+
+  int device_;
+  std::size_t workspace_bytes_ = 0;
+  mutable std::mutex mutex_;
+  mutable std::vector<std::unique_ptr<const Variant>> variants_;
+};
+
+/// Why the engine leaves a problem to others, "" when it does not.
+std::string refusal(const ExecutionSpace& space, const GemmProblem& problem) {
+  const bool is_small = problem.dtype == DataType::float16 || problem.dtype == DataType::bfloat16;
+  const bool is_tf32 =
+      problem.dtype == DataType::float32 && problem.compute == ComputeMode::f32_fast_tf32;
+  if (!is_tf32 && !(is_small && problem.compute == ComputeMode::automatic))
+    return std::string("takes f16 and bf16, and f32 in the mode f32_fast_tf32, not ") +
+           name_of(problem.dtype) + " in the mode " + name_of(problem.compute);
+  const std::string device = tensor_core_refusal(space);
+  if (!device.empty()) return device;
+  const std::string size = size_refusal(problem);
+  if (!size.empty()) return size;
+  const BlasMatrix x = blas_form(problem.m, problem.k, problem.x);
+  const BlasMatrix w = blas_form(problem.n, problem.k, problem.w);
+  if (x.form == MatrixForm::neither) return "x has no unit stride";
+  if (w.form == MatrixForm::neither) return "w has no unit stride";
+  if (problem.batch > 1 && (problem.x.batch < 0 || problem.w.batch < 0))
+    return "the batch runs backwards";
+  for (const std::int64_t leading : {x.leading_dimension, w.leading_dimension})
+    if (leading > INT_MAX)
+      return "leading dimensions are limited to 2147483647, not " + std::to_string(leading);
+  return "";
+}
+
+class CublasLtEngine final : public Engine {
+ public:
+  const char* name() const override { return "cublaslt"; }
+
+  EngineAnswer consider(const ExecutionSpace& space, const GemmProblem& problem) const override {
+    EngineAnswer answer;
+    answer.candidate.name = name();
+    answer.candidate.reason = refusal(space, problem);
+    if (!answer.candidate.reason.empty()) return answer;
+    const auto gemm = std::make_shared<const CublasLtGemm>(device_of(space), problem);
+    if (!gemm->is_possible()) {
+      answer.candidate.reason = "cuBLASLt has no algorithm for these sizes and strides";
+      return answer;
+    }
+    answer.candidate.accepts = true;
+    answer.candidate.workspace_bytes = gemm->workspace_bytes();
+    answer.candidate.reason =
+        std::string("cublasLtMatmul; products of ") +
+        (problem.dtype == DataType::float32 ? "tf32" : name_of(problem.dtype)) +
+        ", sums in f32 on tensor cores";
+    answer.gemm = gemm;
+    return answer;
+  }
+};
+
+}  // namespace
+
+const Engine& cublaslt_engine() {
+  static const CublasLtEngine engine;
+  return engine;
+}
+
+}  // namespace detail
+}  // namespace postlude

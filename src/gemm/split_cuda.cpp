@@ -1,0 +1,107 @@
+#include "gemm/split.hpp"
+
+#include <memory>
+#include <optional>
+#include <string>
+
+#include "gemm/split_gemm.hpp"
+#include "gemm/tensor_cores.hpp"
+
+namespace postlude {
+namespace detail {
+namespace {
+
+class SplitGemmWeights final : public GemmWeights {
+ public:
+  SplitGemmWeights(int device, const GemmProblem& problem) : weights_(device, problem) {}
+
+  const SplitWeights& weights() const { return weights_; }
+
+  std::size_t bytes() const override { return weights_.bytes(); }
+
+  void refresh(const ExecutionSpace& space, const void* w, const MatrixStrides& strides) override {
+    weights_.refresh(static_cast<const float*>(w), strides, stream_of(space));
+  }
+
+ private:
+  SplitWeights weights_;
+};
+
+class SplitGemmPlan final : public GemmPlan {
+ public:
+  SplitGemmPlan(int device, const GemmProblem& problem) : device_(device) {
+    if (problem.batch != 0 && problem.m != 0 && problem.n != 0 && problem.k != 0)
+      gemm_.emplace(device, problem, split_scheme(problem.m));
+  }
+
+  std::string refusal() const { return gemm_ ? gemm_->refusal() : ""; }
+  std::size_t workspace_bytes() const { return gemm_ ? gemm_->workspace_bytes() : 0; }
+  std::size_t weights_bytes() const { return gemm_ ? gemm_->weights_bytes() : 0; }
+
+  void run(const ExecutionSpace& space, const GemmProblem& problem,
+           const GemmArguments& arguments) const override {
+    if (problem.batch == 0 || problem.m == 0 || problem.n == 0) return;
+    if (!gemm_) return zero_result(problem, arguments.y, stream_of(space));
+    const SplitWeights* weights =
+        arguments.weights == nullptr
+            ? nullptr
+            : &static_cast<const SplitGemmWeights*>(arguments.weights)->weights();
+    gemm_->run(problem, static_cast<const float*>(arguments.x),
+               static_cast<const float*>(arguments.w), weights, static_cast<float*>(arguments.y),
+               arguments.workspace, stream_of(space));
+  }
+
+  std::unique_ptr<GemmWeights> make_weights(const ExecutionSpace& space,
+                                            const GemmProblem& problem) const override {
+    if (!gemm_) return nullptr;
+    return std::make_unique<SplitGemmWeights>(device_of(space), problem);
+  }
+
+  bool takes(const GemmWeights& weights, const GemmProblem& problem) const override {
+    const auto* split = dynamic_cast<const SplitGemmWeights*>(&weights);
+    return split != nullptr && split->weights().fit(device_, problem);
+  }
+
+ private:
+  int device_;
+  std::optional<SplitGemm> gemm_;  ///< absent when there is nothing to multiply
+};
+
+class SplitEngine final : public Engine {
+ public:
+  const char* name() const override { return "split"; }
+
+  EngineAnswer consider(const ExecutionSpace& space, const GemmProblem& problem) const override {
+    EngineAnswer answer;
+    answer.candidate.name = name();
+    std::string& reason = answer.candidate.reason;
+    if (problem.dtype != DataType::float32 || problem.compute != ComputeMode::f32_emulated_f16x3) {
+      reason = std::string("computes in f32_emulated_f16x3, not in ") + name_of(problem.compute);
+      return answer;
+    }
+    reason = tensor_core_refusal(space);
+    if (reason.empty()) reason = size_refusal(problem);
+    if (!reason.empty()) return answer;
+    const auto gemm = std::make_shared<const SplitGemmPlan>(device_of(space), problem);
+    reason = gemm->refusal();
+    if (!reason.empty()) return answer;
+    answer.candidate.accepts = true;
+    answer.candidate.workspace_bytes = gemm->workspace_bytes();
+    answer.candidate.weights_bytes = gemm->weights_bytes();
+    reason = split_scheme(problem.m) == SplitScheme::stacked
+                 ? "splits x and w in f16 parts; two cublasLtMatmul, x's parts on top of each other"
+                 : "splits x and w in f16 parts; two cublasLtMatmul, parts side by side along k";
+    answer.gemm = gemm;
+    return answer;
+  }
+};
+
+}  // namespace
+
+const Engine& split_engine() {
+  static const SplitEngine engine;
+  return engine;
+}
+
+}  // namespace detail
+}  // namespace postlude

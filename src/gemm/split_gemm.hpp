@@ -1,0 +1,79 @@
+#ifndef POSTLUDE_GEMM_SPLIT_GEMM_HPP
+#define POSTLUDE_GEMM_SPLIT_GEMM_HPP
+
+#include <cuda_runtime_api.h>
+
+#include <cstddef>
+#include <cstdint>
+#include <string>
+
+#include "gemm/cublaslt_matmul.hpp"
+#include "gemm/split_kernels.hpp"
+#include "gemm/split_weights.hpp"
+#include "plan/gemm_problem.hpp"
+
+namespace postlude {
+namespace detail {
+
+/// How three products of float16 parts become two vendor GEMMs.
+enum class SplitScheme {
+  /// Parts side by side along k: [x high, x low] [w low, w high]^T, then x high w high^T. Reads the
+  /// high part of w twice.
+  side_by_side,
+  /// The parts of x on top of each other: [x high; x low] w high^T, then x high w low^T. Reads w
+  /// once, and writes two rows for each row of y: for few rows, whose time is that of reading w.
+  stacked
+};
+
+/// The scheme for a number of rows of x.
+SplitScheme split_scheme(std::int64_t rows);
+
+/// The product of one problem in split float16 on one CUDA device: sizes, descriptors and
+/// algorithms. Immutable. Matrices of a batch are computed one after another.
+class SplitGemm {
+ public:
+  /// For sizes above 0. Throws Error(backend_failure).
+  SplitGemm(int device, const GemmProblem& problem, SplitScheme scheme);
+
+  /// Why the library cannot do it, "" when it can.
+  const std::string& refusal() const { return refusal_; }
+
+  /// Bytes of workspace for run(), of which the last weights_bytes() are for w where it is split on
+  /// the way.
+  std::size_t workspace_bytes() const { return workspace_bytes_; }
+  std::size_t weights_bytes() const { return weights_bytes_; }
+
+  /// Enqueues y = x w^T. `weights` are prepared from w, or null to split w on the way; with them
+  /// `w` is not read and may be null.
+  void run(const GemmProblem& problem, const float* x, const float* w, const SplitWeights* weights,
+           float* y, void* workspace, cudaStream_t stream) const;
+
+ private:
+  /// One of the two vendor GEMMs.
+  struct Product {
+    Product(int device, const MatmulShape& shape);
+    CublasLtMatmul matmul;
+    bool is_possible = false;
+    cublasLtMatmulHeuristicResult_t algorithm = {};
+  };
+
+  void multiply(const SplitMatrix& x, const SplitMatrix& w, float* product, void* workspace,
+                cudaStream_t stream) const;
+
+  std::int64_t leading_dimension_;
+  SplitScheme scheme_;
+  Product first_;
+  Product second_;
+  std::string refusal_;
+  std::size_t x_bytes_ = 0;
+  std::size_t product_bytes_ = 0;
+  std::size_t extrema_bytes_ = 0;
+  std::size_t vendor_bytes_ = 0;
+  std::size_t weights_bytes_ = 0;
+  std::size_t workspace_bytes_ = 0;
+};
+
+}  // namespace detail
+}  // namespace postlude
+
+#endif

@@ -1,0 +1,105 @@
+#ifndef POSTLUDE_GEMM_SPLIT_KERNELS_HPP
+#define POSTLUDE_GEMM_SPLIT_KERNELS_HPP
+
+#include <cuda_runtime_api.h>
+
+#include <cstddef>
+#include <cstdint>
+
+namespace postlude {
+namespace detail {
+
+// Kernels of the split engine: plain CUDA, pointers and a stream.
+//
+// A row v of x or w becomes two rows of float16,
+//
+//     high = float16(v s),  low = float16((v s - high) 2^11),  s = 2^exponent,
+//
+// with s such that the largest finite |v| s is in [2^14, 2^15). Elements from 2^-28 of the largest
+// on keep 22 bits or more; smaller ones are off by at most 2^-36 s^-1. Products of parts are at
+// most 2^30, so that no sum of them overflows float32. Rows in which that is not enough are marked:
+// NaN and infinities (split as zeros), and elements that are so small beside the row's largest that
+// they lose bits. finish_split() computes what depends on them from the operands themselves.
+
+/// The distance of the low part from the high one, as a power of two.
+constexpr int low_part_exponent = 11;
+
+/// The row has an infinity or a NaN.
+constexpr std::uint32_t row_is_not_finite = 1;
+/// The row has elements other than zero below 2^-28 of its largest.
+constexpr std::uint32_t row_is_wide = 2;
+
+/// What splitting has found out about a row.
+struct alignas(16) RowScale {
+  std::int32_t exponent = 0;  ///< log2 of s
+  std::uint32_t marks = 0;
+  float sum = 0;           ///< of the finite |v| s, or more
+  std::int32_t kept = -1;  ///< which of the kept rows holds its elements; -1 for none
+};
+
+/// Bit patterns of the magnitudes in a row, gathered over several blocks; zeros to begin with.
+struct RowExtrema {
+  std::uint32_t largest;
+  std::uint32_t smallest_complement;  ///< largest of ~bits over elements other than zero
+  std::uint32_t is_not_finite;
+};
+
+/// A float32 matrix of `rows` rows with k elements each; strides in elements.
+struct SplitSource {
+  const float* data = nullptr;
+  std::int64_t rows = 0;
+  std::int64_t k = 0;
+  std::int64_t row_stride = 0;
+  std::int64_t column_stride = 0;
+};
+
+/// A matrix in two parts: row r is at parts + 2 r padded_k, one part after the other, each of
+/// padded_k elements of which those from k on are zero.
+struct SplitMatrix {
+  void* parts = nullptr;  ///< float16, aligned to 16 bytes
+  RowScale* scales = nullptr;
+  std::int64_t padded_k = 0;  ///< a multiple of 8
+  bool low_first = false;     ///< else the high part comes first
+};
+
+/// Whether split_matrix() needs RowExtrema for each row: where the elements of a row are apart.
+bool split_needs_extrema(std::int64_t k, std::int64_t column_stride);
+
+/// Enqueues the splitting of a matrix. Reads it once where the elements of a row are contiguous and
+/// at most 16384, else twice.
+void split_matrix(const SplitSource& source, const SplitMatrix& matrix, RowExtrema* extrema,
+                  cudaStream_t stream);
+
+/// Products of split rows, and where y goes.
+struct SplitResult {
+  std::int64_t m = 0;
+  std::int64_t n = 0;
+  const float* product = nullptr;      ///< row-major, aligned to 16 bytes
+  std::int64_t leading_dimension = 0;  ///< of product, a multiple of 4
+  /// Row m is products of x's high part at 2m, those of its low part at 2m+1; else the sum at m.
+  bool has_low_rows = false;
+  float* y = nullptr;
+  std::int64_t y_row_stride = 0;
+  std::int64_t y_column_stride = 0;
+};
+
+/// Enqueues the copying of the rows that have a place, scales[r].kept, among `kept` rows of k
+/// elements.
+void keep_rows(const SplitSource& source, const RowScale* scales, float* kept, cudaStream_t stream);
+
+/// A factor of the product for finish_split(): its rows are read where they are marked.
+struct SplitFactor {
+  SplitSource source;
+  const RowScale* scales = nullptr;
+  const float* kept = nullptr;  ///< rows of k elements each; null when none is kept
+};
+
+/// Enqueues y = product / (s_m t_n), and the elements that marked rows make of x w^T computed in
+/// float64 from the operands.
+void finish_split(const SplitFactor& x, const SplitFactor& w, const SplitResult& result,
+                  cudaStream_t stream);
+
+}  // namespace detail
+}  // namespace postlude
+
+#endif

@@ -1,0 +1,629 @@
+#include <Kokkos_Core.hpp>
+
+#include <algorithm>
+#include <cmath>
+#include <cstdint>
+#include <functional>
+#include <limits>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include <postlude/error.hpp>
+#include <postlude/execution_space.hpp>
+#include <postlude/plan.hpp>
+#include <postlude/prepared_weights.hpp>
+
+#include "support/backend.hpp"
+#include "support/catch.hpp"
+#include "support/errors.hpp"
+#include "support/mixed_workload.hpp"
+#include "support/random.hpp"
+#include "support/test_tensor.hpp"
+
+using namespace postlude;
+using namespace postlude::test;
+
+// The engines on tensor cores, forced by name. Where the backend has none of them, a warning says
+// what was left out.
+
+namespace {
+
+struct Problem {
+  DataType dtype = DataType::float32;
+  ComputeMode compute = ComputeMode::automatic;
+  const char* engine = "";
+};
+
+const Problem split{DataType::float32, ComputeMode::f32_emulated_f16x3, "split"};
+
+std::vector<Problem> vendor_problems() {
+  return {{DataType::float16, ComputeMode::automatic, "cublaslt"},
+          {DataType::bfloat16, ComputeMode::automatic, "cublaslt"},
+          {DataType::float32, ComputeMode::f32_fast_tf32, "cublaslt"}};
+}
+
+std::string describe(const Problem& problem) {
+  return std::string(problem.engine) + ", " + name_of(problem.dtype) + ", " +
+         name_of(problem.compute);
+}
+
+PlanOptions forced(const Problem& problem, ResultLayout layout = ResultLayout::row_major) {
+  PlanOptions options;
+  options.engine = problem.engine;
+  options.layout = layout;
+  return options;
+}
+
+Plan plan_of(const Problem& problem, const TestTensor& x, const TestTensor& w,
+             ResultLayout layout = ResultLayout::row_major, const std::string& text = "y") {
+  return Plan(execution_space(), {x.device(), w.device(), problem.compute}, text, {},
+              forced(problem, layout));
+}
+
+/// Why the engines on tensor cores refuse an ordinary problem here, "" when they do not.
+std::string refusal(const Problem& problem) {
+  const TestTensor x(problem.dtype, {8, 16});
+  const TestTensor w(problem.dtype, {8, 16});
+  try {
+    plan_of(problem, x, w);
+    return "";
+  } catch (const Error& error) {
+    return error.what();
+  }
+}
+
+bool is_skipped(const Problem& problem) {
+  const std::string reason = refusal(problem);
+  if (reason.empty()) return false;
+  WARN("left out: " << reason);
+  return true;
+}
+
+/// x w^T in float64 and the sums of magnitudes.
+struct Expected {
+  double value = 0;
+  double magnitude = 0;
+};
+
+Expected expected(const TestTensor& x, const TestTensor& w, std::int64_t m, std::int64_t n) {
+  Expected sum;
+  for (std::int64_t k = 0; k < x.extent(1); ++k) {
+    const double product = element(x, m, k) * element(w, n, k);
+    sum.value += product;
+    sum.magnitude += std::abs(product);
+  }
+  return sum;
+}
+
+/// Elements of `out` that are farther from x w^T than `factor` times the sum of magnitudes, or
+/// whose NaN or infinity is another. Beyond float32's range an infinity is right.
+std::int64_t violations(const TestTensor& x, const TestTensor& w, const TestTensor& out,
+                        double factor, std::string& first) {
+  const auto largest = static_cast<double>(std::numeric_limits<float>::max());
+  std::int64_t count = 0;
+  for (std::int64_t m = 0; m < x.extent(0); ++m)
+    for (std::int64_t n = 0; n < w.extent(0); ++n) {
+      const Expected sum = expected(x, w, m, n);
+      const double value = element(out, m, n);
+      const bool is_right = std::isnan(sum.value) ? std::isnan(value)
+                            : std::abs(sum.value) > largest
+                                ? std::isinf(value) && (value > 0) == (sum.value > 0)
+                            : std::isfinite(sum.magnitude)
+                                ? std::abs(value - sum.value) <= factor * sum.magnitude + 1.5e-45
+                                : value == sum.value;
+      if (is_right) continue;
+      if (count++ == 0)
+        first = "[" + std::to_string(m) + ", " + std::to_string(n) + "] is " +
+                std::to_string(value) + ", expected " + std::to_string(sum.value);
+    }
+  return count;
+}
+
+/// Parts keep 2^-21 of every product, and twice a tensor core truncates each of K/16 sums, in units
+/// of the last place of the largest term.
+double split_error(std::int64_t k) { return 0x1p-20 + static_cast<double>(k) * 0x1p-23; }
+
+void check_product(const Problem& problem, TestTensor& x, TestTensor& w, TestTensor& out,
+                   ResultLayout layout, double factor) {
+  x.upload();
+  w.upload();
+  const Plan plan = plan_of(problem, x, w, layout);
+  plan.execute(Arguments{x.device(), w.device(), {}, {out.device()}});
+  fence();
+  out.download();
+  std::string first;
+  const std::int64_t wrong = violations(x, w, out, factor, first);
+  INFO(first);
+  CHECK(wrong == 0);
+  CHECK(out.is_poison_around());
+}
+
+struct Size {
+  std::int64_t m, n, k;
+};
+
+const std::vector<Size>& sizes() {
+  static const std::vector<Size> list = {{1, 1, 1},     {1, 1, 9},     {1, 33, 5},   {33, 1, 5},
+                                         {3, 5, 1},     {17, 19, 23},  {64, 64, 64}, {37, 65, 131},
+                                         {130, 67, 40}, {5, 12, 1100}, {259, 36, 8}};
+  return list;
+}
+
+TestTensor output(DataType dtype, const Size& size, ResultLayout layout, bool is_padded) {
+  const bool by_columns = layout == ResultLayout::column_major;
+  return TestTensor(dtype, {size.m, size.n},
+                    is_padded ? (by_columns ? Layout::padded_columns : Layout::padded_rows)
+                              : (by_columns ? Layout::column_major : Layout::row_major));
+}
+
+}  // namespace
+
+TEST_CASE("engines on tensor cores are refused on other backends with the reason",
+          "[conformance]") {
+  std::vector<Problem> problems = vendor_problems();
+  problems.push_back(split);
+  for (const Problem& problem : problems) {
+    INFO(describe(problem));
+    const TestTensor x(problem.dtype, {8, 16});
+    const TestTensor w(problem.dtype, {8, 16});
+    if (backend() == Backend::cuda && refusal(problem).empty()) {
+      CHECK(plan_of(problem, x, w).explain().find(std::string(problem.engine) + ": chosen") !=
+            std::string::npos);
+      continue;
+    }
+    check_error(
+        Status::unsupported, [&] { plan_of(problem, x, w); }, problem.engine,
+        "compute capability 8.0");
+    if (problem.compute == ComputeMode::automatic) continue;
+    Problem any = problem;
+    any.engine = "";
+    check_error(
+        Status::unsupported, [&] { plan_of(any, x, w); }, "kokkos_kernels",
+        name_of(problem.compute), "cublaslt", "split");
+  }
+}
+
+TEST_CASE("modes of float32 are refused for other dtypes", "[conformance]") {
+  for (const DataType dtype : {DataType::float64, DataType::float16, DataType::bfloat16})
+    for (const ComputeMode compute :
+         {ComputeMode::f32_emulated_f16x3, ComputeMode::f32_fast_tf32}) {
+      const TestTensor x(dtype, {8, 16});
+      const TestTensor w(dtype, {8, 16});
+      check_error(
+          Status::unsupported,
+          [&] {
+            plan_of({dtype, compute, ""}, x, w);
+          },
+          name_of(compute), name_of(dtype));
+    }
+}
+
+TEST_CASE("16-bit floats are multiplied on tensor cores unless f32 is asked for", "[conformance]") {
+  const DataType dtype = GENERATE(DataType::float16, DataType::bfloat16);
+  if (is_skipped({dtype, ComputeMode::automatic, "cublaslt"})) return;
+  const TestTensor x(dtype, {8, 16});
+  const TestTensor w(dtype, {8, 16});
+  const auto explained = [&](ComputeMode compute) {
+    return plan_of({dtype, compute, ""}, x, w).explain();
+  };
+  CHECK(explained(ComputeMode::automatic).find("cublaslt: chosen") != std::string::npos);
+  CHECK(explained(ComputeMode::f32).find("cublaslt: refused") != std::string::npos);
+  CHECK(explained(ComputeMode::f32).find("kokkos_kernels: chosen") != std::string::npos);
+}
+
+TEST_CASE("cublaslt computes exact products exactly, in every layout", "[conformance]") {
+  Random random;
+  INFO(random.hint());
+  for (const Problem& problem : vendor_problems()) {
+    if (is_skipped(problem)) continue;
+    for (const Size& size : sizes())
+      for (const Layout x_layout :
+           {Layout::row_major, Layout::column_major, Layout::padded_rows, Layout::padded_columns})
+        for (const Layout w_layout : {Layout::row_major, Layout::column_major})
+          for (const ResultLayout layout :
+               {ResultLayout::row_major, ResultLayout::column_major, ResultLayout::any})
+            for (const bool is_padded : {false, true}) {
+              INFO(describe(problem)
+                   << ", " << size.m << "x" << size.n << "x" << size.k << ", x "
+                   << name_of(x_layout) << ", w " << name_of(w_layout) << ", results "
+                   << static_cast<int>(layout) << ", padded " << is_padded);
+              TestTensor x(problem.dtype, {size.m, size.k}, x_layout);
+              TestTensor w(problem.dtype, {size.n, size.k}, w_layout);
+              fill(x, [&] { return random.quarter(); });
+              fill(w, [&] { return random.quarter(); });
+              // float32 results show y as it is; in the layout `any` they are possible.
+              const DataType stored =
+                  layout == ResultLayout::any ? DataType::float32 : problem.dtype;
+              TestTensor out = output(stored, size, layout, is_padded);
+              const double rounding = stored == DataType::bfloat16  ? 0x1p-8
+                                      : stored == DataType::float16 ? 0x1p-11
+                                                                    : 0;
+              check_product(problem, x, w, out, layout, rounding);
+            }
+  }
+}
+
+TEST_CASE("split is within its error bound, in every layout", "[conformance]") {
+  if (is_skipped(split)) return;
+  Random random;
+  INFO(random.hint());
+  for (const Size& size : sizes())
+    for (const Layout x_layout : {Layout::row_major, Layout::column_major, Layout::padded_rows,
+                                  Layout::every_second, Layout::reversed})
+      for (const Layout w_layout :
+           {Layout::row_major, Layout::column_major, Layout::padded_columns})
+        for (const ResultLayout layout :
+             {ResultLayout::row_major, ResultLayout::column_major, ResultLayout::any})
+          for (const bool is_padded : {false, true}) {
+            INFO(size.m << "x" << size.n << "x" << size.k << ", x " << name_of(x_layout) << ", w "
+                        << name_of(w_layout) << ", results " << static_cast<int>(layout)
+                        << ", padded " << is_padded);
+            TestTensor x(DataType::float32, {size.m, size.k}, x_layout);
+            TestTensor w(DataType::float32, {size.n, size.k}, w_layout);
+            x.fill([&] { return random.uniform(0, 1); });
+            w.fill([&] { return random.uniform(-1, 1); });
+            TestTensor out = output(DataType::float32, size, layout, is_padded);
+            check_product(split, x, w, out, layout, split_error(size.k));
+          }
+}
+
+TEST_CASE("split takes all of float32's range", "[conformance]") {
+  if (is_skipped(split)) return;
+  Random random;
+  INFO(random.hint());
+  const double infinity = std::numeric_limits<double>::infinity();
+  const double not_a_number = std::numeric_limits<double>::quiet_NaN();
+  using Fill = std::function<void(TestTensor&, TestTensor&)>;
+  const std::vector<std::pair<std::string, Fill>> cases = {
+      {"NaN and infinities",
+       [&](TestTensor& x, TestTensor& w) {
+         x.set(infinity, 3, 2);
+         x.set(0, 4, 2);
+         x.set(not_a_number, 9, 0);
+         x.set(infinity, 11, 1);
+         x.set(-infinity, 11, 2);
+         w.set(-infinity, 5, 2);
+         w.set(0, 6, 2);
+         w.set(not_a_number, 8, 40);
+       }},
+      {"rows of zeros",
+       [&](TestTensor& x, TestTensor& w) {
+         for (std::int64_t k = 0; k < x.extent(1); ++k) {
+           x.set(0, 2, k);
+           w.set(-0.0, 3, k);
+         }
+       }},
+      {"rows of subnormal numbers",
+       [&](TestTensor& x, TestTensor& w) {
+         for (std::int64_t k = 0; k < x.extent(1); ++k) {
+           x.set(random.uniform(0, 1e-40), 2, k);
+           w.set(random.uniform(-1e38, 1e38), 3, k);
+         }
+       }},
+      {"one huge element that meets a zero",
+       [&](TestTensor& x, TestTensor& w) {
+         for (std::int64_t m = 0; m < x.extent(0); ++m) x.set(1e38, m, 7);
+         for (std::int64_t n = 0; n < w.extent(0); ++n) w.set(0, n, 7);
+       }},
+      {"elements that are small beside the row's largest, and all that counts",
+       [&](TestTensor& x, TestTensor& w) {
+         x.fill([&, k = std::int64_t(0)]() mutable { return k++ % 2 == 0 ? 1e38 : 1e-30; });
+         w.fill([&, k = std::int64_t(0)]() mutable { return k++ % 2 == 0 ? 0 : 1e30; });
+       }},
+      {"sums that overflow",
+       [&](TestTensor& x, TestTensor& w) {
+         x.fill([&] { return random.uniform(1.5e38, 3e38); });
+         w.fill([&] { return random.uniform(-0.01, 0.01); });
+         for (std::int64_t k = 0; k < x.extent(1); ++k) w.set(3e38, 1, k);
+       }},
+      {"rows of very different size", [&](TestTensor& x, TestTensor& w) {
+         for (TestTensor* tensor : {&x, &w})
+           for (std::int64_t i = 0; i < tensor->extent(0); ++i) {
+             const double scale = std::ldexp(1.0, static_cast<int>(random.below(120)) - 60);
+             for (std::int64_t k = 0; k < tensor->extent(1); ++k)
+               tensor->set(tensor->get(i, k) * scale, i, k);
+           }
+       }}};
+  const Size size{21, 34, 46};
+  for (const auto& [name, change] : cases)
+    for (const Layout x_layout : {Layout::row_major, Layout::column_major})
+      for (const Layout w_layout : {Layout::row_major, Layout::column_major})
+        for (const ResultLayout layout : {ResultLayout::row_major, ResultLayout::column_major}) {
+          INFO(name << ", x " << name_of(x_layout) << ", w " << name_of(w_layout) << ", results "
+                    << static_cast<int>(layout));
+          TestTensor x(DataType::float32, {size.m, size.k}, x_layout);
+          TestTensor w(DataType::float32, {size.n, size.k}, w_layout);
+          x.fill([&] { return random.uniform(0, 1); });
+          w.fill([&] { return random.uniform(-1, 1); });
+          change(x, w);
+          TestTensor out = output(DataType::float32, size, layout, false);
+          check_product(split, x, w, out, layout, split_error(size.k));
+        }
+}
+
+TEST_CASE("engines on tensor cores take batches, with one w for each or for all", "[conformance]") {
+  std::vector<Problem> problems = vendor_problems();
+  problems.push_back(split);
+  Random random;
+  INFO(random.hint());
+  for (const Problem& problem : problems) {
+    if (is_skipped(problem)) continue;
+    for (const bool shares_w : {false, true})
+      for (const ResultLayout layout :
+           {ResultLayout::row_major, ResultLayout::column_major, ResultLayout::any}) {
+        INFO(describe(problem) << ", shares w " << shares_w << ", results "
+                               << static_cast<int>(layout));
+        const std::int64_t batch = 3, m = 19, n = 22, k = 10;
+        TestTensor x(problem.dtype, {batch, m, k});
+        TestTensor w =
+            shares_w ? TestTensor(problem.dtype, {n, k}) : TestTensor(problem.dtype, {batch, n, k});
+        fill(x, [&] { return random.quarter(); });
+        fill(w, [&] { return random.quarter(); });
+        x.upload();
+        w.upload();
+        const DataType stored = layout == ResultLayout::any ? DataType::float32 : problem.dtype;
+        TestTensor out(
+            stored, {batch, m, n},
+            layout == ResultLayout::column_major ? Layout::column_major : Layout::row_major);
+        const Plan plan = plan_of(problem, x, w, layout);
+        plan.execute(Arguments{x.device(), w.device(), {}, {out.device()}});
+        fence();
+        out.download();
+        std::int64_t wrong = 0;
+        for (std::int64_t b = 0; b < batch; ++b)
+          for (std::int64_t i = 0; i < m; ++i)
+            for (std::int64_t j = 0; j < n; ++j) {
+              double sum = 0;
+              for (std::int64_t p = 0; p < k; ++p)
+                sum += element(x, b, i, p) * (shares_w ? element(w, j, p) : element(w, b, j, p));
+              // Sums of ten products of quarters are exact in 11 bits, but not in bfloat16's 8.
+              const double allowed = stored == DataType::bfloat16 ? 0x1p-8 * std::abs(sum) : 0;
+              wrong += std::abs(element(out, b, i, j) - sum) <= allowed ? 0 : 1;
+            }
+        CHECK(wrong == 0);
+        CHECK(out.is_poison_around());
+      }
+  }
+}
+
+TEST_CASE("engines on tensor cores give zeros for K = 0 and nothing for M = 0 or N = 0",
+          "[conformance]") {
+  std::vector<Problem> problems = vendor_problems();
+  problems.push_back(split);
+  for (const Problem& problem : problems) {
+    if (is_skipped(problem)) continue;
+    for (const Size& size : {Size{5, 7, 0}, Size{0, 7, 3}, Size{5, 0, 3}}) {
+      INFO(describe(problem) << ", " << size.m << "x" << size.n << "x" << size.k);
+      TestTensor x(problem.dtype, {size.m, size.k});
+      TestTensor w(problem.dtype, {size.n, size.k});
+      fill(x, [] { return 1.0; });
+      fill(w, [] { return 1.0; });
+      TestTensor out(problem.dtype, {size.m, size.n}, Layout::padded_rows);
+      check_product(problem, x, w, out, ResultLayout::row_major, 0);
+    }
+  }
+}
+
+TEST_CASE("engines on tensor cores take addresses of one element's alignment", "[conformance]") {
+  std::vector<Problem> problems = vendor_problems();
+  problems.push_back(split);
+  Random random;
+  INFO(random.hint());
+  for (const Problem& problem : problems) {
+    if (is_skipped(problem)) continue;
+    const Size size{24, 32, 40};
+    TestTensor x(problem.dtype, {size.m + 1, size.k});
+    TestTensor w(problem.dtype, {size.n + 1, size.k});
+    TestTensor out(problem.dtype, {size.m + 1, size.n});
+    fill(x, [&] { return random.quarter(); });
+    fill(w, [&] { return random.quarter(); });
+    x.upload();
+    w.upload();
+    const auto shifted = [&](const TestTensor& tensor) {
+      Tensor part = tensor.device();
+      part.data = static_cast<char*>(part.data) + size_of(problem.dtype);
+      part.extent[0] -= 1;
+      return part;
+    };
+    INFO(describe(problem));
+    const Plan plan(execution_space(), {shifted(x), shifted(w), problem.compute}, "y", {},
+                    forced(problem));
+    plan.execute(Arguments{shifted(x), shifted(w), {}, {shifted(out)}});
+    fence();
+    out.download();
+    std::int64_t wrong = 0;
+    const auto at = [](const TestTensor& tensor, std::int64_t i, std::int64_t j) {
+      const std::int64_t place = i * tensor.extent(1) + j + 1;
+      return element(tensor, place / tensor.extent(1), place % tensor.extent(1));
+    };
+    for (std::int64_t i = 0; i < size.m; ++i)
+      for (std::int64_t j = 0; j < size.n; ++j) {
+        double sum = 0;
+        for (std::int64_t p = 0; p < size.k; ++p) sum += at(x, i, p) * at(w, j, p);
+        const double rounding = problem.dtype == DataType::bfloat16  ? 0x1p-8
+                                : problem.dtype == DataType::float16 ? 0x1p-11
+                                                                     : 0;
+        wrong += std::abs(at(out, i, j) - sum) <= rounding * std::abs(sum) ? 0 : 1;
+      }
+    CHECK(wrong == 0);
+  }
+}
+
+TEST_CASE("prepared weights give the same bits as w, to every plan of their shape",
+          "[conformance]") {
+  if (is_skipped(split)) return;
+  Random random;
+  INFO(random.hint());
+  for (const Layout w_layout : {Layout::row_major, Layout::column_major}) {
+    TestTensor w(DataType::float32, {34, 46}, w_layout);
+    w.fill([&] { return random.uniform(-1, 1); });
+    // Rows that cannot be computed from parts, which weights must therefore keep.
+    w.set(std::numeric_limits<double>::infinity(), 5, 2);
+    w.set(1e-30, 7, 3);
+    w.set(std::numeric_limits<double>::quiet_NaN(), 30, 45);
+    w.upload();
+    TestTensor x(DataType::float32, {21, 46});
+    x.fill([&] { return random.uniform(0, 1); });
+    x.upload();
+    const Plan first = plan_of(split, x, w);
+    const PreparedWeights weights(first, w.device());
+    CHECK(weights.bytes() > 0);
+    CHECK(first.workspace_bytes_with_prepared_weights() < first.workspace_bytes());
+    const auto execute = [&](const Plan& plan, const TestTensor& with_x,
+                             const PreparedWeights* prepared, bool has_w) {
+      TestTensor out(DataType::float32, {with_x.extent(0), 34});
+      out.upload();
+      Tensor given = w.device();
+      if (!has_w) given.data = nullptr;
+      plan.execute(Arguments{with_x.device(), given, {}, {out.device()}, prepared});
+      fence();
+      out.download();
+      return out.bytes();
+    };
+    const auto unprepared = execute(first, x, nullptr, true);
+    CHECK(execute(first, x, &weights, true) == unprepared);
+    CHECK(execute(first, x, &weights, false) == unprepared);
+
+    TestTensor other_x(DataType::float32, {300, 46});
+    other_x.fill([&] { return random.uniform(0, 1); });
+    other_x.upload();
+    const Plan second = plan_of(split, other_x, w, ResultLayout::row_major, "relu(y)");
+    CHECK(execute(second, other_x, &weights, false) == execute(second, other_x, nullptr, true));
+
+    w.fill([&] { return random.uniform(-1, 1); });
+    w.upload();
+    PreparedWeights refreshed = weights;
+    refreshed.refresh(execution_space(), w.device());
+    CHECK(execute(first, x, &weights, false) == execute(first, x, nullptr, true));
+  }
+}
+
+TEST_CASE("engines without a format of their own prepare nothing and read w", "[conformance]") {
+  TestTensor x(DataType::float32, {5, 7});
+  TestTensor w(DataType::float32, {3, 7});
+  x.fill([] { return 1.0; });
+  w.fill([] { return 2.0; });
+  x.upload();
+  w.upload();
+  TestTensor out(DataType::float32, {5, 3});
+  const Plan plan(execution_space(), {x.device(), w.device(), ComputeMode::automatic}, "y");
+  const PreparedWeights weights(plan, w.device());
+  CHECK(weights.bytes() == 0);
+  CHECK(plan.workspace_bytes_with_prepared_weights() == plan.workspace_bytes());
+  plan.execute(Arguments{x.device(), w.device(), {}, {out.device()}, &weights});
+  fence();
+  out.download();
+  for (const double value : out.elements()) CHECK(value == 14);
+  Tensor without = w.device();
+  without.data = nullptr;
+  check_error(
+      Status::invalid_argument,
+      [&] {
+        plan.execute(Arguments{x.device(), without, {}, {out.device()}, &weights});
+      },
+      "w", "null");
+}
+
+TEST_CASE("stale and unfitting prepared weights are refused", "[conformance]") {
+  TestTensor x(DataType::float32, {5, 8});
+  TestTensor w(DataType::float32, {3, 8});
+  TestTensor other(DataType::float32, {4, 8});
+  TestTensor out(DataType::float32, {5, 3});
+  for (TestTensor* tensor : {&x, &w, &other}) {
+    tensor->fill([] { return 1.0; });
+    tensor->upload();
+  }
+  out.upload();
+  const LinearProblem problem{x.device(), w.device(), ComputeMode::automatic};
+  const Plan plan(execution_space(), problem, "y");
+  const Plan other_plan(execution_space(), {x.device(), other.device(), ComputeMode::automatic},
+                        "y");
+  PreparedWeights weights(plan, w.device());
+  const PreparedWeights other_weights(other_plan, other.device());
+  const auto execute = [&](const Tensor& given, const PreparedWeights& prepared) {
+    return [&, given] {
+      plan.execute(Arguments{x.device(), given, {}, {out.device()}, &prepared});
+    };
+  };
+  check_error(Status::shape_mismatch, execute(w.device(), other_weights), "prepared_weights", "4x8",
+              "3x8");
+  Tensor moved = other.device();
+  moved.extent[0] = 3;
+  check_error(Status::invalid_argument, execute(moved, weights), "stale");
+  CHECK(out.is_untouched());
+  check_error(
+      Status::shape_mismatch, [&] { PreparedWeights(plan, other.device()); }, "w", "4x8", "3x8");
+  check_error(
+      Status::shape_mismatch, [&] { weights.refresh(execution_space(), other.device()); }, "w",
+      "4x8");
+  weights.refresh(execution_space(), moved);
+  CHECK_NOTHROW(execute(moved, weights)());
+  check_error(Status::invalid_argument, execute(w.device(), weights), "stale");
+  fence();
+
+  if (is_skipped(split)) return;
+  const Plan split_plan = plan_of(split, x, w);
+  check_error(
+      Status::invalid_argument,
+      [&] {
+        split_plan.execute(Arguments{x.device(), moved, {}, {out.device()}, &weights});
+      },
+      "kokkos_kernels", "split");
+}
+
+#ifdef KOKKOS_ENABLE_CUDA
+TEST_CASE("whole executions can be captured in a CUDA graph", "[conformance]") {
+  std::vector<Problem> problems = vendor_problems();
+  problems.push_back(split);
+  Random random;
+  INFO(random.hint());
+  for (const Problem& problem : problems) {
+    if (backend() != Backend::cuda || is_skipped(problem)) continue;
+    INFO(describe(problem));
+    const Size size{40, 72, 136};
+    TestTensor x(problem.dtype, {size.m, size.k});
+    TestTensor w(problem.dtype, {size.n, size.k});
+    TestTensor out(problem.dtype, {size.m, size.n});
+    fill(x, [&] { return random.quarter(); });
+    fill(w, [&] { return random.quarter(); });
+    x.upload();
+    w.upload();
+    cudaStream_t stream = nullptr;
+    REQUIRE(cudaStreamCreate(&stream) == cudaSuccess);
+    {
+      const ExecutionSpace space{Kokkos::Cuda(stream)};
+      const Plan plan(space, {x.device(), w.device(), problem.compute}, "relu(y)", {},
+                      forced(problem));
+      const DeviceBuffer workspace(plan.workspace_bytes());
+      const Arguments arguments{x.device(), w.device(), {}, {out.device()}};
+      cudaGraph_t graph = nullptr;
+      cudaGraphExec_t executable = nullptr;
+      // What allocates or waits makes a capture fail.
+      REQUIRE(cudaStreamBeginCapture(stream, cudaStreamCaptureModeThreadLocal) == cudaSuccess);
+      plan.execute(space, arguments, workspace.data(), workspace.bytes());
+      REQUIRE(cudaStreamEndCapture(stream, &graph) == cudaSuccess);
+      REQUIRE(cudaGraphInstantiate(&executable, graph, 0) == cudaSuccess);
+      for (int replay = 0; replay < 2; ++replay) {
+        out.upload();  // poison, the first time
+        REQUIRE(cudaGraphLaunch(executable, stream) == cudaSuccess);
+        REQUIRE(cudaStreamSynchronize(stream) == cudaSuccess);
+        out.download();
+        std::int64_t wrong = 0;
+        for (std::int64_t i = 0; i < size.m; ++i)
+          for (std::int64_t j = 0; j < size.n; ++j) {
+            const double sum = std::max(0.0, expected(x, w, i, j).value);
+            const double rounding = problem.dtype == DataType::bfloat16  ? 0x1p-8
+                                    : problem.dtype == DataType::float16 ? 0x1p-11
+                                                                         : 0;
+            wrong += std::abs(element(out, i, j) - sum) <= rounding * sum ? 0 : 1;
+          }
+        CHECK(wrong == 0);
+      }
+      CHECK(cudaGraphExecDestroy(executable) == cudaSuccess);
+      CHECK(cudaGraphDestroy(graph) == cudaSuccess);
+    }
+    CHECK(cudaStreamDestroy(stream) == cudaSuccess);
+  }
+}
+#endif
