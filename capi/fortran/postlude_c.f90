@@ -159,6 +159,7 @@ module postlude_c
     integer(c_size_t) :: output_count = 0
     type(c_ptr) :: workspace = c_null_ptr
     integer(c_size_t) :: workspace_bytes = 0
+    type(c_ptr) :: weights = c_null_ptr
   end type postlude_bindings
 
   type, bind(C) :: postlude_check_result
@@ -434,6 +435,13 @@ module postlude_c
       integer(c_int32_t) :: status
     end function postlude_plan_workspace_size
 
+    function postlude_plan_workspace_size_with_weights(plan, bytes) bind(C) result(status)
+      import :: c_int32_t, c_ptr, c_size_t
+      type(c_ptr), value :: plan
+      integer(c_size_t), intent(inout) :: bytes
+      integer(c_int32_t) :: status
+    end function postlude_plan_workspace_size_with_weights
+
     function postlude_plan_result_count(plan, count) bind(C) result(status)
       import :: c_int32_t, c_ptr, c_size_t
       type(c_ptr), value :: plan
@@ -463,6 +471,36 @@ module postlude_c
       type(c_ptr), intent(inout) :: text
       integer(c_int32_t) :: status
     end function postlude_plan_explain
+
+    function postlude_weights_create(context, plan, w, weights) bind(C) result(status)
+      import :: c_int32_t, c_ptr, postlude_tensor
+      type(c_ptr), value :: context
+      type(c_ptr), value :: plan
+      type(postlude_tensor), intent(in) :: w
+      type(c_ptr), intent(out) :: weights
+      integer(c_int32_t) :: status
+    end function postlude_weights_create
+
+    function postlude_weights_size(weights, bytes) bind(C) result(status)
+      import :: c_int32_t, c_ptr, c_size_t
+      type(c_ptr), value :: weights
+      integer(c_size_t), intent(inout) :: bytes
+      integer(c_int32_t) :: status
+    end function postlude_weights_size
+
+    function postlude_weights_refresh(weights, w, stream) bind(C) result(status)
+      import :: c_int32_t, c_ptr, postlude_tensor
+      type(c_ptr), value :: weights
+      type(postlude_tensor), intent(in) :: w
+      type(c_ptr), value :: stream
+      integer(c_int32_t) :: status
+    end function postlude_weights_refresh
+
+    function postlude_weights_destroy(weights) bind(C) result(status)
+      import :: c_int32_t, c_ptr
+      type(c_ptr), value :: weights
+      integer(c_int32_t) :: status
+    end function postlude_weights_destroy
 
     function postlude_execute(plan, bindings, stream) bind(C) result(status)
       import :: c_int32_t, c_ptr, postlude_bindings

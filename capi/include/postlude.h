@@ -129,6 +129,8 @@ enum {
 typedef struct postlude_context postlude_context;
 /** A program compiled for one problem and one context. Immutable. */
 typedef struct postlude_plan postlude_plan;
+/** w in the form in which a plan's engine computes with it. */
+typedef struct postlude_weights postlude_weights;
 
 /** Version of the library, major * 10000 + minor * 100 + patch. Never fails. Since 0.1. */
 POSTLUDE_API int32_t postlude_version(void);
@@ -412,6 +414,13 @@ POSTLUDE_API postlude_status postlude_plan_destroy(postlude_plan *plan);
  */
 POSTLUDE_API postlude_status postlude_plan_workspace_size(const postlude_plan *plan, size_t *bytes);
 
+/**
+ * The same for an execution with prepared weights, where w is not prepared on the way.
+ * Errors: INVALID_ARGUMENT. Since 0.1.
+ */
+POSTLUDE_API postlude_status postlude_plan_workspace_size_with_weights(const postlude_plan *plan,
+                                                                       size_t *bytes);
+
 /** What a plan tells of one result. Since 0.1. */
 typedef struct postlude_result_info {
   size_t size;          /**< sizeof(postlude_result_info) */
@@ -437,6 +446,41 @@ POSTLUDE_API postlude_status postlude_plan_work(const postlude_plan *plan, doubl
  */
 POSTLUDE_API postlude_status postlude_plan_explain(const postlude_plan *plan, const char **text);
 
+/**
+ * Prepares w once for many executions of a plan and of others with the same engine and shape of w in
+ * this context. The engine `split` takes w apart in two float16 parts, as much memory as w itself;
+ * rows of w that hold infinities, NaN, or elements below 2^-28 of the row's largest are kept in
+ * float32 beside them. The other engines use w as it is: their weights have 0 bytes, and executions
+ * still read w.
+ *
+ * Give the weights to postlude_execute as bindings.weights; bindings.w.data may then be NULL. If it
+ * is not, it must be the tensor that they were prepared from: others would be stale.
+ *
+ * @param w       as the plan's problem has it, with data and any strides. Complete on return, and
+ *                after all work given to the context; w may be freed or changed then.
+ * @param weights receives the handle; NULL on failure. Destroy it with postlude_weights_destroy.
+ * Errors: INVALID_ARGUMENT (also for a plan of another context), SHAPE_MISMATCH, WRONG_MEMORY_SPACE,
+ * OUT_OF_MEMORY, NOT_INITIALIZED, BACKEND_FAILURE. Threads: safe. Since 0.1.
+ */
+POSTLUDE_API postlude_status postlude_weights_create(postlude_context *context,
+                                                     const postlude_plan *plan,
+                                                     const postlude_tensor *w,
+                                                     postlude_weights **weights);
+/** Bytes of memory that the weights hold. Errors: INVALID_ARGUMENT. Since 0.1. */
+POSTLUDE_API postlude_status postlude_weights_size(const postlude_weights *weights, size_t *bytes);
+/**
+ * Prepares w anew, after its elements have changed or from another tensor of the same extents and
+ * dtype. Complete on return.
+ *
+ * @param stream as for postlude_execute.
+ * Errors: as postlude_weights_create; after OUT_OF_MEMORY and BACKEND_FAILURE the weights cannot be
+ * used until a refresh succeeds. Threads: not while an execution uses the weights. Since 0.1.
+ */
+POSTLUDE_API postlude_status postlude_weights_refresh(postlude_weights *weights,
+                                                      const postlude_tensor *w, void *stream);
+/** Destroys weights after pending work of their context; NULL is accepted. Since 0.1. */
+POSTLUDE_API postlude_status postlude_weights_destroy(postlude_weights *weights);
+
 /** The value of one operand: `scalar` for the kind POSTLUDE_SCALAR, else `tensor`. Since 0.1. */
 typedef struct postlude_operand_value {
   size_t size; /**< sizeof(postlude_operand_value) */
@@ -458,10 +502,11 @@ typedef struct postlude_bindings {
   size_t output_count;                    /**< the plan's */
   void *workspace; /**< 256-byte aligned memory of the backend, or NULL for the library's own */
   size_t workspace_bytes; /**< of workspace; 0 for NULL */
+  const postlude_weights *weights; /**< prepared from w, or NULL to use w itself */
 } postlude_bindings;
 /** Sets up a postlude_bindings. Since 0.1. */
 #define POSTLUDE_BINDINGS_INIT \
-  { sizeof(postlude_bindings), POSTLUDE_TENSOR_INIT, POSTLUDE_TENSOR_INIT, NULL, 0, NULL, 0, NULL, 0 }
+  { sizeof(postlude_bindings), POSTLUDE_TENSOR_INIT, POSTLUDE_TENSOR_INIT, NULL, 0, NULL, 0, NULL, 0, NULL }
 
 /**
  * Executes a plan: out = epilogue(x w^T, operands...).

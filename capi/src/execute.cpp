@@ -9,6 +9,7 @@
 #include "plan.hpp"
 #include "staging.hpp"
 #include "structs.hpp"
+#include "weights.hpp"
 
 namespace postlude {
 namespace detail {
@@ -74,7 +75,16 @@ postlude_status postlude_execute(const postlude_plan* plan, const postlude_bindi
   return guard([&] {
     const PlanState& state = *state_of(plan);
     const postlude_bindings known = read_struct(bindings, "bindings");
-    const postlude::Arguments arguments = to_arguments(state, known);
+    postlude::Arguments arguments = to_arguments(state, known);
+    if (known.weights != nullptr) {
+      const auto& weights = state_of(known.weights);
+      if (weights->context() != state.context())
+        throw postlude::Error(
+            postlude::Status::invalid_argument,
+            "bindings.weights were prepared in another context than the plan's: expected "
+            "weights of the same one");
+      arguments.prepared_weights = &weights->weights();
+    }
     if (known.workspace == nullptr && known.workspace_bytes != 0)
       throw postlude::Error(postlude::Status::invalid_argument,
                             "bindings.workspace is null: expected memory of " +

@@ -150,6 +150,15 @@ postlude_status postlude_plan_workspace_size(const postlude_plan* plan, size_t* 
   });
 }
 
+postlude_status postlude_plan_workspace_size_with_weights(const postlude_plan* plan,
+                                                          size_t* bytes) {
+  return guard([&] {
+    const auto& state = state_of(plan);
+    require_pointer(bytes, "bytes", "a place for the answer");
+    *bytes = state->plan().workspace_bytes_with_prepared_weights();
+  });
+}
+
 postlude_status postlude_plan_result_count(const postlude_plan* plan, size_t* count) {
   return guard([&] {
     const auto& state = state_of(plan);

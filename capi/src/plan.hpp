@@ -32,6 +32,7 @@ class PlanState {
   /// Waits for the plan's work, which may still use its workspace.
   ~PlanState();
 
+  const std::shared_ptr<ContextState>& context() const { return context_; }
   Device& device() const { return *context_->device; }
   bool stages_host_memory() const { return context_->stages_host_memory; }
   const Plan& plan() const { return plan_; }

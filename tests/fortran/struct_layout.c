@@ -57,6 +57,7 @@ static const size_t layout[] = {SIZE(postlude_context_options),
                                 AT(postlude_bindings, output_count),
                                 AT(postlude_bindings, workspace),
                                 AT(postlude_bindings, workspace_bytes),
+                                AT(postlude_bindings, weights),
 
                                 SIZE(postlude_check_result),
                                 AT(postlude_check_result, elements),

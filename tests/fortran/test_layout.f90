@@ -108,6 +108,7 @@ contains
     call field('output_count', c_loc(bindings%output_count))
     call field('workspace', c_loc(bindings%workspace))
     call field('workspace_bytes', c_loc(bindings%workspace_bytes))
+    call field('weights', c_loc(bindings%weights))
 
     check_result = POSTLUDE_CHECK_RESULT_INIT
     call struct('postlude_check_result', c_sizeof(check_result), check_result%size, &

@@ -110,6 +110,7 @@ const POSTLUDE_ANY_LAYOUT = Int32(3)
 # Opaque: only pointers to them exist.
 const postlude_context = Cvoid
 const postlude_plan = Cvoid
+const postlude_weights = Cvoid
 const postlude_builder = Cvoid
 
 # A value of a builder.
@@ -187,6 +188,7 @@ struct postlude_bindings
     output_count::Csize_t
     workspace::Ptr{Cvoid}
     workspace_bytes::Csize_t
+    weights::Ptr{postlude_weights}
 end
 
 struct postlude_check_result
@@ -432,6 +434,14 @@ postlude_plan_workspace_size(plan, bytes) = ccall(
     bytes,
 )
 
+postlude_plan_workspace_size_with_weights(plan, bytes) = ccall(
+    symbol(:postlude_plan_workspace_size_with_weights),
+    postlude_status,
+    (Ptr{postlude_plan}, Ptr{Csize_t}),
+    plan,
+    bytes,
+)
+
 postlude_plan_result_count(plan, count) = ccall(
     symbol(:postlude_plan_result_count),
     postlude_status,
@@ -465,6 +475,41 @@ postlude_plan_explain(plan, text) = ccall(
     plan,
     text,
 )
+
+postlude_weights_create(context, plan, w, weights) = ccall(
+    symbol(:postlude_weights_create),
+    postlude_status,
+    (
+        Ptr{postlude_context},
+        Ptr{postlude_plan},
+        Ptr{postlude_tensor},
+        Ptr{Ptr{postlude_weights}},
+    ),
+    context,
+    plan,
+    w,
+    weights,
+)
+
+postlude_weights_size(weights, bytes) = ccall(
+    symbol(:postlude_weights_size),
+    postlude_status,
+    (Ptr{postlude_weights}, Ptr{Csize_t}),
+    weights,
+    bytes,
+)
+
+postlude_weights_refresh(weights, w, stream) = ccall(
+    symbol(:postlude_weights_refresh),
+    postlude_status,
+    (Ptr{postlude_weights}, Ptr{postlude_tensor}, Ptr{Cvoid}),
+    weights,
+    w,
+    stream,
+)
+
+postlude_weights_destroy(weights) =
+    ccall(symbol(:postlude_weights_destroy), postlude_status, (Ptr{postlude_weights},), weights)
 
 postlude_execute(plan, bindings, stream) = ccall(
     symbol(:postlude_execute),

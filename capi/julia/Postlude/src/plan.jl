@@ -240,6 +240,7 @@ function (plan::Plan)(out, X::AbstractArray, W::AbstractArray; operands...)
                     length(targets),
                     C_NULL,
                     0,
+                    C_NULL,
                 ),
             )
             stream = execution_stream(root(X))
