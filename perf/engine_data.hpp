@@ -1,0 +1,130 @@
+#ifndef POSTLUDE_PERF_ENGINE_DATA_HPP
+#define POSTLUDE_PERF_ENGINE_DATA_HPP
+
+#include <Kokkos_Core.hpp>
+
+#include <cuda_bf16.h>
+#include <cuda_fp16.h>
+
+#include <cstdint>
+
+#include <postlude/postlude.hpp>
+
+namespace postlude {
+namespace perf {
+
+// Data for the programs that measure engines on CUDA.
+
+using Space = Kokkos::Cuda;
+using FloatMatrix = Kokkos::View<float**, Kokkos::LayoutRight, Kokkos::CudaSpace>;
+/// float16 or bfloat16, as bits.
+using SmallMatrix = Kokkos::View<std::uint16_t**, Kokkos::LayoutRight, Kokkos::CudaSpace>;
+
+/// A counter-based generator: the same numbers in every run.
+KOKKOS_INLINE_FUNCTION std::uint64_t random_bits(std::uint64_t seed, std::int64_t index) {
+  std::uint64_t bits =
+      seed * 0xd1342543de82ef95ull + 0x9e3779b97f4a7c15ull * static_cast<std::uint64_t>(index + 1);
+  bits = (bits ^ (bits >> 30)) * 0xbf58476d1ce4e5b9ull;
+  bits = (bits ^ (bits >> 27)) * 0x94d049bb133111ebull;
+  return bits ^ (bits >> 31);
+}
+
+/// In (0, 1).
+KOKKOS_INLINE_FUNCTION double random_uniform(std::uint64_t seed, std::int64_t index) {
+  return (static_cast<double>(random_bits(seed, index) >> 12) + 0.5) * 0x1p-52;
+}
+
+/// Normal with variance 1 (Box and Muller, 1958).
+KOKKOS_INLINE_FUNCTION double random_normal(std::uint64_t seed, std::int64_t index) {
+  const double radius = std::sqrt(-2 * std::log(random_uniform(seed, index)));
+  return radius * std::cos(6.283185307179586 * random_uniform(seed + 0x5bd1e995, index));
+}
+
+/// Uniform in [low, high).
+struct FillUniform {
+  float* data;
+  std::uint64_t seed;
+  double low, high;
+
+  KOKKOS_FUNCTION void operator()(const std::int64_t i) const {
+    data[i] = static_cast<float>(low + (high - low) * random_uniform(seed, i));
+  }
+};
+
+template <class Functor>
+void for_each(std::int64_t count, const Functor& functor) {
+  Kokkos::parallel_for("postlude::perf::for_each",
+                       Kokkos::RangePolicy<Space, Kokkos::IndexType<std::int64_t>>(0, count),
+                       functor);
+}
+
+inline FloatMatrix make_matrix(std::int64_t rows, std::int64_t columns) {
+  return FloatMatrix(Kokkos::view_alloc(Kokkos::WithoutInitializing, "matrix"),
+                     static_cast<std::size_t>(rows), static_cast<std::size_t>(columns));
+}
+
+inline FloatMatrix uniform_matrix(std::int64_t rows, std::int64_t columns, std::uint64_t seed,
+                                  double low, double high) {
+  const FloatMatrix matrix = make_matrix(rows, columns);
+  for_each(rows * columns, FillUniform{matrix.data(), seed, low, high});
+  return matrix;
+}
+
+/// Rounds to float16 or bfloat16, and back so that both hold the same numbers.
+struct RoundToSmall {
+  const float* from;
+  std::uint16_t* small;
+  float* rounded;
+  bool is_bfloat16;
+
+  KOKKOS_FUNCTION void operator()(const std::int64_t i) const {
+    if (is_bfloat16) {
+      const __nv_bfloat16 value = __float2bfloat16_rn(from[i]);
+      small[i] = __bfloat16_as_ushort(value);
+      rounded[i] = __bfloat162float(value);
+    } else {
+      const __half value = __float2half_rn(from[i]);
+      small[i] = __half_as_ushort(value);
+      rounded[i] = __half2float(value);
+    }
+  }
+};
+
+struct Rounded {
+  SmallMatrix small;
+  FloatMatrix same;  ///< the same numbers in float32
+};
+
+inline Rounded round_to(DataType dtype, const FloatMatrix& matrix) {
+  Rounded rounded{SmallMatrix("small", matrix.extent(0), matrix.extent(1)),
+                  make_matrix(static_cast<std::int64_t>(matrix.extent(0)),
+                              static_cast<std::int64_t>(matrix.extent(1)))};
+  for_each(static_cast<std::int64_t>(matrix.size()),
+           RoundToSmall{matrix.data(), rounded.small.data(), rounded.same.data(),
+                        dtype == DataType::bfloat16});
+  return rounded;
+}
+
+/// A row-major matrix as a tensor.
+inline Tensor matrix_tensor(void* data, DataType dtype, std::int64_t rows, std::int64_t columns) {
+  Tensor tensor;
+  tensor.data = data;
+  tensor.dtype = dtype;
+  tensor.rank = 2;
+  tensor.extent[0] = rows;
+  tensor.extent[1] = columns;
+  tensor.stride[0] = columns;
+  tensor.stride[1] = 1;
+  tensor.memory_space = MemorySpace::device;
+  return tensor;
+}
+
+inline Tensor small_tensor(const SmallMatrix& matrix, DataType dtype) {
+  return matrix_tensor(matrix.data(), dtype, static_cast<std::int64_t>(matrix.extent(0)),
+                       static_cast<std::int64_t>(matrix.extent(1)));
+}
+
+}  // namespace perf
+}  // namespace postlude
+
+#endif
