@@ -156,6 +156,8 @@ FloatMatrix product(const Tensor& x, const Tensor& w, ComputeMode compute) {
   const Space space;
   PlanOptions options;
   options.layout = ResultLayout::any;  // y comes out in float32, whatever x's dtype
+  // Small products would be computed in strict float32.
+  if (compute == ComputeMode::f32_emulated_f16x3) options.engine = "split";
   const Plan plan(space, {x, w, compute}, "y", {}, options);
   const FloatMatrix y = make_matrix(x.extent[0], w.extent[0]);
   Kokkos::deep_copy(y, NAN);

@@ -31,6 +31,7 @@ struct Mode {
   DataType dtype;
   ComputeMode compute;
   double tolerance;
+  const char* engine = "";
 };
 
 constexpr Mode modes[] = {
@@ -163,7 +164,7 @@ class Bench {
 };
 
 /// What one execution of a small problem costs the host, launched in turns of 100.
-void measure_host(const Mode& mode) {
+void measure_host(const Mode& mode, bool is_prepared) {
   const Space space;
   const FloatMatrix x = uniform_matrix(64, 256, 1, 0, 1);
   const FloatMatrix w = uniform_matrix(128, 256, 2, -1, 1);
@@ -184,13 +185,17 @@ void measure_host(const Mode& mode) {
   }
   PlanOptions options;
   options.compilation = StageCompilation::always;
+  options.engine = mode.engine;
   const Plan plan(space, {x_tensor, w_tensor, mode.compute}, "min(y + bias, c) - c",
                   {{"bias", OperandKind::row}, {"c", OperandKind::scalar}}, options);
+  std::optional<PreparedWeights> prepared;
+  if (is_prepared) prepared.emplace(plan, w_tensor);
   const FloatMatrix memory = make_matrix(64, 128);
   const Arguments arguments{x_tensor,
                             w_tensor,
                             {{"bias", as_row(bias_tensor)}, {"c", 2.0}},
-                            {matrix_tensor(memory.data(), mode.dtype, 64, 128)}};
+                            {matrix_tensor(memory.data(), mode.dtype, 64, 128)},
+                            is_prepared ? &*prepared : nullptr};
   constexpr int turn = 100;
   std::vector<double> seconds;
   for (int i = -2; i < 21; ++i) {
@@ -202,6 +207,14 @@ void measure_host(const Mode& mode) {
   }
   space.fence();
   const Timing executing = summarize(seconds);
+  seconds.clear();
+  for (int i = 0; i < 21; ++i) {
+    const auto begin = std::chrono::steady_clock::now();
+    for (int j = 0; j < turn; ++j) plan.validate(ExecutionSpace(space), arguments);
+    const std::chrono::duration<double> taken = std::chrono::steady_clock::now() - begin;
+    seconds.push_back(taken.count() / turn);
+  }
+  const Timing validating = summarize(seconds);
 
   cudaStream_t stream = space.cuda_stream();
   cudaGraph_t graph;
@@ -222,8 +235,11 @@ void measure_host(const Mode& mode) {
   const Timing replaying = summarize(seconds);
   cudaGraphExecDestroy(executable);
   cudaGraphDestroy(graph);
-  std::printf("| %s | %.2f +- %.2f | %.2f +- %.2f |\n", mode.name, executing.median * 1e6,
-              executing.spread * 1e6, replaying.median * 1e6, replaying.spread * 1e6);
+  std::printf("| %s%s%s%s | %.2f +- %.2f | %.2f | %.2f +- %.2f |\n", mode.name,
+              *mode.engine == 0 ? "" : ", engine ", mode.engine,
+              is_prepared ? ", prepared weights" : "", executing.median * 1e6,
+              executing.spread * 1e6, validating.median * 1e6, replaying.median * 1e6,
+              replaying.spread * 1e6);
 }
 
 bool run(double shrink) {
@@ -246,8 +262,12 @@ bool run(double shrink) {
   }
   std::printf(
       "\nTime of the host, M = 64, N = 128, K = 256, S1's epilogue\n\n"
-      "| mode | execute, us | replay of its graph, us |\n|---|---|---|\n");
-  for (const Mode& mode : modes) measure_host(mode);
+      "| mode | execute, us | of that, checking the arguments | replay of its graph, us |\n"
+      "|---|---|---|---|\n");
+  for (const Mode& mode : modes) measure_host(mode, false);
+  const Mode split{"f32_emulated_f16x3", DataType::float32, ComputeMode::f32_emulated_f16x3, 1e-4,
+                   "split"};
+  for (const bool is_prepared : {false, true}) measure_host(split, is_prepared);
   return good;
 }
 

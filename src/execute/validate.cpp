@@ -167,20 +167,21 @@ void PlanImplementation::validate(Backend backend, const Arguments& arguments,
 
   for (std::size_t i = 0; i < results; ++i) {
     const Tensor& output = arguments.outputs[i];
-    const auto require_apart = [&](const Tensor& other, const std::string& name) {
+    // The words are put together only when they are needed: every execution comes through here.
+    const auto require_apart = [&](const Tensor& other, const char* kind, const std::string* name) {
       if (may_overlap(output, other))
-        throw Error(Status::overlap,
-                    "output '" + plan_.program.results[i].name + "' overlaps " + name);
+        throw Error(Status::overlap, "output '" + plan_.program.results[i].name + "' overlaps " +
+                                         kind + (name == nullptr ? "" : " '" + *name + "'"));
     };
     if (uses_y) {
-      require_apart(arguments.x, "x");
-      if (reads_w) require_apart(arguments.w, "w");
+      require_apart(arguments.x, "x", nullptr);
+      if (reads_w) require_apart(arguments.w, "w", nullptr);
     }
     for (std::size_t j = 0; j < bindings.size(); ++j)
       if (plan_.program.operands[j].is_used && !bindings[j]->is_scalar)
-        require_apart(bindings[j]->tensor, "operand '" + plan_.program.operands[j].name + "'");
+        require_apart(bindings[j]->tensor, "operand", &plan_.program.operands[j].name);
     for (std::size_t j = 0; j < i; ++j)
-      require_apart(arguments.outputs[j], "output '" + plan_.program.results[j].name + "'");
+      require_apart(arguments.outputs[j], "output", &plan_.program.results[j].name);
     if (workspace != nullptr && overlaps_bytes(output, workspace, needed))
       throw Error(Status::overlap,
                   "output '" + plan_.program.results[i].name + "' overlaps the workspace");

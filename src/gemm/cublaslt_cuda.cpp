@@ -1,10 +1,10 @@
 #include "gemm/cublaslt.hpp"
 
+#include <algorithm>
 #include <climits>
 #include <memory>
 #include <mutex>
 #include <string>
-#include <tuple>
 #include <vector>
 
 #include "gemm/cublaslt_matmul.hpp"
@@ -45,8 +45,8 @@ MatmulShape shape_of(const GemmProblem& problem) {
   shape.factor_type = problem.dtype == DataType::float16    ? CUDA_R_16F
                       : problem.dtype == DataType::bfloat16 ? CUDA_R_16BF
                                                             : CUDA_R_32F;
-  shape.compute =
-      problem.dtype == DataType::float32 ? CUBLAS_COMPUTE_32F_FAST_TF32 : CUBLAS_COMPUTE_32F;
+  shape.compute = problem.compute == ComputeMode::f32_fast_tf32 ? CUBLAS_COMPUTE_32F_FAST_TF32
+                                                                : CUBLAS_COMPUTE_32F;
   shape.batch = static_cast<int>(problem.batch);
   const MatmulMatrix of_x = factor(x, problem.m, problem.k, problem.x, column_major);
   const MatmulMatrix of_w = factor(w, problem.n, problem.k, problem.w, !column_major);
@@ -59,28 +59,46 @@ MatmulShape shape_of(const GemmProblem& problem) {
   return shape;
 }
 
+/// Of one product on which the library's choice depends: 256 bytes, 16, which is what its fastest
+/// kernels ask for, or less.
+std::uint32_t alignment_class(const void* a, const void* b, const void* d) {
+  const std::uint32_t least = std::min({alignment_of(a), alignment_of(b), alignment_of(d)});
+  return least > 16 && least < 256 ? 16 : least;
+}
+
 /// An algorithm depends on where y is and how addresses are aligned, which may differ from what the
 /// plan was made for: y in the caller's memory, say, with padded rows.
 struct Variant {
-  using Key =
-      std::tuple<bool, std::int64_t, std::int64_t, std::uint32_t, std::uint32_t, std::uint32_t>;
+  struct Key {
+    bool is_column_major;
+    std::int64_t leading_dimension;
+    std::int64_t batch_stride;
+    std::uint32_t alignment;
 
-  Variant(int device, const GemmProblem& problem, const MatmulAlignment& alignment,
-          std::size_t workspace)
+    bool operator==(const Key& other) const {
+      return is_column_major == other.is_column_major &&
+             leading_dimension == other.leading_dimension && batch_stride == other.batch_stride &&
+             alignment == other.alignment;
+    }
+  };
+
+  Variant(int device, const GemmProblem& problem, std::uint32_t alignment, std::size_t workspace)
       : key(key_of(problem, alignment)), matmul(device, shape_of(problem)) {
-    const auto found = matmul.algorithms(alignment, workspace, 1);
-    is_possible = !found.empty();
-    if (is_possible) algorithm = found.front();
+    // Less workspace than the library would like makes it choose worse: it is first asked with all.
+    for (const std::size_t allowed : {most_workspace, workspace}) {
+      for (const auto& found : matmul.algorithms({alignment, alignment, alignment}, allowed, 8)) {
+        if (found.workspaceSize > workspace) continue;
+        algorithm = found;
+        is_possible = true;
+        return;
+      }
+    }
   }
 
-  static Key key_of(const GemmProblem& problem, const MatmulAlignment& alignment) {
+  static Key key_of(const GemmProblem& problem, std::uint32_t alignment) {
     const BlasMatrix form = blas_form(problem.m, problem.n, problem.y);
-    return {form.form == MatrixForm::column_major,
-            form.leading_dimension,
-            problem.batch == 1 ? 0 : problem.y.batch,
-            alignment.a,
-            alignment.b,
-            alignment.d};
+    return {form.form == MatrixForm::column_major, form.leading_dimension,
+            problem.batch == 1 ? 0 : problem.y.batch, alignment};
   }
 
   Key key;
@@ -93,12 +111,16 @@ class CublasLtGemm final : public GemmPlan {
  public:
   CublasLtGemm(int device, const GemmProblem& problem) : device_(device) {
     if (is_trivial(problem)) return;
-    variants_.push_back(
-        std::make_unique<Variant>(device, problem, MatmulAlignment(), most_workspace));
-    workspace_bytes_ = variants_.front()->algorithm.workspaceSize;
+    for (const std::uint32_t alignment : {256, 16}) {
+      auto made = std::make_unique<Variant>(device, problem, alignment, most_workspace);
+      if (!made->is_possible) continue;
+      workspace_bytes_ = std::max(workspace_bytes_, made->algorithm.workspaceSize);
+      variants_.push_back(std::move(made));
+    }
+    is_possible_ = !variants_.empty();
   }
 
-  bool is_possible() const { return variants_.empty() || variants_.front()->is_possible; }
+  bool is_possible() const { return is_possible_; }
   std::size_t workspace_bytes() const { return workspace_bytes_; }
 
   void run(const ExecutionSpace& space, const GemmProblem& problem,
@@ -109,8 +131,7 @@ class CublasLtGemm final : public GemmPlan {
     const bool column_major = is_column_major(problem);
     const void* a = column_major ? arguments.x : arguments.w;
     const void* b = column_major ? arguments.w : arguments.x;
-    const Variant& variant =
-        variant_for(problem, {alignment_of(a), alignment_of(b), alignment_of(arguments.y)});
+    const Variant& variant = variant_for(problem, alignment_class(a, b, arguments.y));
     variant.matmul.run(stream, variant.algorithm.algo, 1, a, b, 0, arguments.y, arguments.workspace,
                        workspace_bytes_);
   }
@@ -120,37 +141,51 @@ class CublasLtGemm final : public GemmPlan {
     return problem.batch == 0 || problem.m == 0 || problem.n == 0 || problem.k == 0;
   }
 
-  const Variant& variant_for(const GemmProblem& problem, const MatmulAlignment& alignment) const {
+  const Variant& variant_for(const GemmProblem& problem, std::uint32_t alignment) const {
     const Variant::Key key = Variant::key_of(problem, alignment);
     const std::lock_guard<std::mutex> lock(mutex_);
     for (const auto& variant : variants_)
-      if (variant->key == key && variant->is_possible) return *variant;
+      if (variant->key == key) return *variant;
     auto made = std::make_unique<Variant>(device_, problem, alignment, workspace_bytes_);
     if (!made->is_possible)
       throw Error(Status::unsupported,
-                  "cuBLASLt has no algorithm for the addresses of x, w and y, which are multiples "
-                  "of " +
-                      std::to_string(alignment.a) + ", " + std::to_string(alignment.b) + " and " +
-                      std::to_string(alignment.d) +
-                      " bytes: use multiples of 16, or the engine kokkos_kernels");
+                  "cuBLASLt has no algorithm for the addresses of x, w and y, of which one is a "
+                  "multiple of " +
+                      std::to_string(alignment) +
+                      " bytes only: use multiples of 16, or the engine kokkos_kernels");
     variants_.push_back(std::move(made));
     return *variants_.back();
   }
 
   int device_;
+  bool is_possible_ = true;
   std::size_t workspace_bytes_ = 0;
   mutable std::mutex mutex_;
   mutable std::vector<std::unique_ptr<const Variant>> variants_;
 };
 
+/// Products this small in the mode f32_emulated_f16x3 are faster in strict float32: the parts take
+/// four more kernels. About 6 microseconds at a strict GEMM's 45 TFLOP/s.
+constexpr double small_flops = 268435456;
+
+bool is_small_emulated(const GemmProblem& problem) {
+  return problem.compute == ComputeMode::f32_emulated_f16x3 &&
+         2.0 * static_cast<double>(problem.batch) * static_cast<double>(problem.m) *
+                 static_cast<double>(problem.n) * static_cast<double>(problem.k) <=
+             small_flops;
+}
+
 /// Why the engine leaves a problem to others, "" when it does not.
 std::string refusal(const ExecutionSpace& space, const GemmProblem& problem) {
   const bool is_small = problem.dtype == DataType::float16 || problem.dtype == DataType::bfloat16;
-  const bool is_tf32 =
-      problem.dtype == DataType::float32 && problem.compute == ComputeMode::f32_fast_tf32;
-  if (!is_tf32 && !(is_small && problem.compute == ComputeMode::automatic))
-    return std::string("takes f16 and bf16, and f32 in the mode f32_fast_tf32, not ") +
-           name_of(problem.dtype) + " in the mode " + name_of(problem.compute);
+  const bool is_f32 = problem.dtype == DataType::float32 &&
+                      (problem.compute == ComputeMode::f32_fast_tf32 ||
+                       problem.compute == ComputeMode::f32 || is_small_emulated(problem));
+  if (!is_f32 && !(is_small && problem.compute == ComputeMode::automatic))
+    return std::string("takes f16 and bf16, f32 in the modes f32 and f32_fast_tf32 and, up to ") +
+           std::to_string(static_cast<int>(small_flops * 1e-6)) +
+           " MFLOP, in the mode f32_emulated_f16x3, not " + name_of(problem.dtype) +
+           " in the mode " + name_of(problem.compute);
   const std::string device = tensor_core_refusal(space);
   if (!device.empty()) return device;
   const std::string size = size_refusal(problem);
@@ -184,9 +219,12 @@ class CublasLtEngine final : public Engine {
     answer.candidate.accepts = true;
     answer.candidate.workspace_bytes = gemm->workspace_bytes();
     answer.candidate.reason =
-        std::string("cublasLtMatmul; products of ") +
-        (problem.dtype == DataType::float32 ? "tf32" : name_of(problem.dtype)) +
-        ", sums in f32 on tensor cores";
+        problem.compute == ComputeMode::f32 || is_small_emulated(problem)
+            ? std::string("cublasLtMatmul in strict f32") +
+                  (is_small_emulated(problem) ? ", at this size faster than f16 parts" : "")
+            : std::string("cublasLtMatmul; products of ") +
+                  (problem.dtype == DataType::float32 ? "tf32" : name_of(problem.dtype)) +
+                  ", sums in f32 on tensor cores";
     answer.gemm = gemm;
     return answer;
   }

@@ -219,6 +219,7 @@ struct CompiledKernels {
 /// Everything that the text of a kernel depends on.
 std::string key_of(SweepKind kind, const Stage& stage, DataType compute) {
   std::string key;
+  key.reserve(1024);  // an execution pays for what is allocated here
   const auto add = [&](std::int64_t value) {
     key.append(reinterpret_cast<const char*>(&value), 2);
   };

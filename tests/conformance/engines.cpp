@@ -40,7 +40,8 @@ const Problem split{DataType::float32, ComputeMode::f32_emulated_f16x3, "split"}
 std::vector<Problem> vendor_problems() {
   return {{DataType::float16, ComputeMode::automatic, "cublaslt"},
           {DataType::bfloat16, ComputeMode::automatic, "cublaslt"},
-          {DataType::float32, ComputeMode::f32_fast_tf32, "cublaslt"}};
+          {DataType::float32, ComputeMode::f32_fast_tf32, "cublaslt"},
+          {DataType::float32, ComputeMode::f32, "cublaslt"}};
 }
 
 std::string describe(const Problem& problem) {
@@ -175,7 +176,7 @@ TEST_CASE("engines on tensor cores are refused on other backends with the reason
     check_error(
         Status::unsupported, [&] { plan_of(problem, x, w); }, problem.engine,
         "compute capability 8.0");
-    if (problem.compute == ComputeMode::automatic) continue;
+    if (problem.compute == ComputeMode::automatic || problem.compute == ComputeMode::f32) continue;
     Problem any = problem;
     any.engine = "";
     check_error(
@@ -241,6 +242,31 @@ TEST_CASE("cublaslt computes exact products exactly, in every layout", "[conform
                                                                     : 0;
               check_product(problem, x, w, out, layout, rounding);
             }
+  }
+}
+
+TEST_CASE("cublaslt gives NaN and infinities where float32 does", "[conformance]") {
+  const double infinity = std::numeric_limits<double>::infinity();
+  const double not_a_number = std::numeric_limits<double>::quiet_NaN();
+  Random random;
+  INFO(random.hint());
+  for (const Problem& problem : vendor_problems()) {
+    if (is_skipped(problem)) continue;
+    INFO(describe(problem));
+    const Size size{24, 40, 64};
+    TestTensor x(problem.dtype, {size.m, size.k});
+    TestTensor w(problem.dtype, {size.n, size.k});
+    fill(x, [&] { return random.quarter(); });
+    fill(w, [&] { return random.quarter(); });
+    x.set(infinity, 3, 2);
+    w.set(0, 6, 2);  // infinity times zero
+    x.set(not_a_number, 9, 0);
+    x.set(infinity, 11, 1);
+    x.set(-infinity, 11, 5);
+    w.set(-infinity, 7, 8);
+    w.set(not_a_number, 8, 40);
+    TestTensor out(DataType::float32, {size.m, size.n});
+    check_product(problem, x, w, out, ResultLayout::any, 0);
   }
 }
 
@@ -311,6 +337,13 @@ TEST_CASE("split takes all of float32's range", "[conformance]") {
          x.fill([&, k = std::int64_t(0)]() mutable { return k++ % 2 == 0 ? 1e38 : 1e-30; });
          w.fill([&, k = std::int64_t(0)]() mutable { return k++ % 2 == 0 ? 0 : 1e30; });
        }},
+      {"elements that are small beside the largest of a row of ordinary size",
+       [&](TestTensor& x, TestTensor& w) {
+         for (std::int64_t k = 0; k < x.extent(1); ++k) {
+           x.set(k % 2 == 0 ? 1 : 1e-30, 4, k);
+           w.set(k % 2 == 0 ? 0 : 1, 5, k);
+         }
+       }},
       {"sums that overflow",
        [&](TestTensor& x, TestTensor& w) {
          x.fill([&] { return random.uniform(1.5e38, 3e38); });
@@ -325,21 +358,22 @@ TEST_CASE("split takes all of float32's range", "[conformance]") {
                tensor->set(tensor->get(i, k) * scale, i, k);
            }
        }}};
-  const Size size{21, 34, 46};
-  for (const auto& [name, change] : cases)
-    for (const Layout x_layout : {Layout::row_major, Layout::column_major})
-      for (const Layout w_layout : {Layout::row_major, Layout::column_major})
-        for (const ResultLayout layout : {ResultLayout::row_major, ResultLayout::column_major}) {
-          INFO(name << ", x " << name_of(x_layout) << ", w " << name_of(w_layout) << ", results "
-                    << static_cast<int>(layout));
-          TestTensor x(DataType::float32, {size.m, size.k}, x_layout);
-          TestTensor w(DataType::float32, {size.n, size.k}, w_layout);
-          x.fill([&] { return random.uniform(0, 1); });
-          w.fill([&] { return random.uniform(-1, 1); });
-          change(x, w);
-          TestTensor out = output(DataType::float32, size, layout, false);
-          check_product(split, x, w, out, layout, split_error(size.k));
-        }
+  // Few rows and many are split and finished in different ways.
+  for (const Size& size : {Size{21, 34, 46}, Size{270, 34, 46}})
+    for (const auto& [name, change] : cases)
+      for (const Layout x_layout : {Layout::row_major, Layout::column_major})
+        for (const Layout w_layout : {Layout::row_major, Layout::column_major})
+          for (const ResultLayout layout : {ResultLayout::row_major, ResultLayout::column_major}) {
+            INFO(size.m << " rows, " << name << ", x " << name_of(x_layout) << ", w "
+                        << name_of(w_layout) << ", results " << static_cast<int>(layout));
+            TestTensor x(DataType::float32, {size.m, size.k}, x_layout);
+            TestTensor w(DataType::float32, {size.n, size.k}, w_layout);
+            x.fill([&] { return random.uniform(0, 1); });
+            w.fill([&] { return random.uniform(-1, 1); });
+            change(x, w);
+            TestTensor out = output(DataType::float32, size, layout, false);
+            check_product(split, x, w, out, layout, split_error(size.k));
+          }
 }
 
 TEST_CASE("engines on tensor cores take batches, with one w for each or for all", "[conformance]") {
@@ -569,7 +603,7 @@ TEST_CASE("stale and unfitting prepared weights are refused", "[conformance]") {
       [&] {
         split_plan.execute(Arguments{x.device(), moved, {}, {out.device()}, &weights});
       },
-      "kokkos_kernels", "split");
+      "prepared for the engine", "split");
 }
 
 #ifdef KOKKOS_ENABLE_CUDA
