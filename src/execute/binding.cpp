@@ -104,8 +104,10 @@ Stage bind_stage(const ExecutionPlan& plan, const PlannedStage& planned, const B
         strides = memory.y_strides;
         break;
       case OperandRole::intermediate:
+      case OperandRole::gemm_factors:
         access.data = memory.workspace + operand.offset;
-        access.dtype = DataType::float64;
+        access.dtype =
+            operand.role == OperandRole::intermediate ? DataType::float64 : DataType::float32;
         strides = {operand.shape.rows * operand.shape.columns, operand.shape.columns, 1};
         break;
       case OperandRole::position:

@@ -31,19 +31,32 @@ ExecutionPlan make_plan(const ExecutionSpace& space, const LinearProblem& proble
                         const Epilogue& epilogue, const std::vector<OperandDeclaration>& operands,
                         const PlanOptions& options, std::shared_ptr<const GemmPlan>& chosen) {
   require_kokkos();
-  const GemmProblem gemm = gemm_problem(space.backend(), problem);
+  GemmProblem gemm = gemm_problem(space.backend(), problem);
   if (options.layout < ResultLayout::row_major || options.layout > ResultLayout::any)
     throw Error(Status::invalid_argument, "layout is " +
                                               std::to_string(static_cast<int>(options.layout)) +
                                               ": expected a ResultLayout (1 to 3)");
-  ExecutionPlan plan = make_execution_plan(
-      lower(epilogue, Shape{gemm.batch, gemm.m, gemm.n}, gemm.k, operands), gemm, options.layout);
-  const std::vector<EngineAnswer> answers = consider_engines(space, plan.gemm);
-  std::vector<EngineCandidate> candidates;
-  for (const EngineAnswer& answer : answers) candidates.push_back(answer.candidate);
-  choose_engine(plan, std::move(candidates), options.engine);
-  chosen = answers[plan.chosen_engine].gemm;
-  return plan;
+  const Program program = lower(epilogue, Shape{gemm.batch, gemm.m, gemm.n}, gemm.k, operands);
+  const auto plan_for = [&](const GemmProblem& asked) {
+    ExecutionPlan plan = make_execution_plan(program, asked, options.layout);
+    const std::vector<EngineAnswer> answers = consider_engines(space, plan.gemm);
+    std::vector<EngineCandidate> candidates;
+    for (const EngineAnswer& answer : answers) candidates.push_back(answer.candidate);
+    choose_engine(plan, std::move(candidates), options.engine);
+    chosen = answers[plan.chosen_engine].gemm;
+    return plan;
+  };
+  ExecutionPlan plan = plan_for(gemm);
+  if (plan.y_place == GemmResultPlace::nowhere || !plan.engines[plan.chosen_engine].leaves_factors)
+    return plan;
+  gemm.has_factors = true;
+  try {
+    return plan_for(gemm);
+  } catch (const Error& error) {
+    // A stage may have no room for the factors.
+    if (error.status() != Status::unsupported) throw;
+    return plan;
+  }
 }
 
 /// The stage with the dtypes that its operands will most likely have: those of the problem. Others
@@ -139,7 +152,9 @@ void PlanImplementation::execute(const ExecutionSpace& space, const Arguments& a
         space, gemm,
         {arguments.x.data, arguments.w.data, memory.y, memory.workspace + plan_.engine_offset,
          has_prepared_weights(arguments) ? arguments.prepared_weights->implementation().weights()
-                                         : nullptr});
+                                         : nullptr,
+         reinterpret_cast<float*>(memory.workspace + plan_.factors_offset[0]),
+         reinterpret_cast<float*>(memory.workspace + plan_.factors_offset[1])});
 
   std::vector<BoundStage> stages;
   stages.reserve(plan_.stages.size());

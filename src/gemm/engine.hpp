@@ -34,6 +34,9 @@ struct GemmArguments {
   void* workspace = nullptr;  ///< of the size that the engine asked for
   /// Prepared from w, which may then be null; null to use w itself.
   const GemmWeights* weights = nullptr;
+  /// Where a problem with factors has them: batch x M and batch x N.
+  float* row_factors = nullptr;
+  float* column_factors = nullptr;
 };
 
 /// What an engine has made ready for one problem when the plan was made: algorithms, descriptors.
@@ -42,7 +45,8 @@ class GemmPlan {
  public:
   virtual ~GemmPlan() = default;
 
-  /// Enqueues the GEMM on `space`. Writes every element of y and reads none of it. `problem` is the
+  /// Enqueues the GEMM on `space`. Writes every element of y, and both factors where the problem
+  /// has them, and reads none of it. `problem` is the
   /// one that the plan was made for, but y may have another leading dimension and batch stride.
   virtual void run(const ExecutionSpace& space, const GemmProblem& problem,
                    const GemmArguments& arguments) const = 0;

@@ -48,7 +48,8 @@ class SplitGemmPlan final : public GemmPlan {
             : &static_cast<const SplitGemmWeights*>(arguments.weights)->weights();
     gemm_->run(problem, static_cast<const float*>(arguments.x),
                static_cast<const float*>(arguments.w), weights, static_cast<float*>(arguments.y),
-               arguments.workspace, stream_of(space));
+               arguments.workspace, stream_of(space), arguments.row_factors,
+               arguments.column_factors);
   }
 
   std::unique_ptr<GemmWeights> make_weights(const ExecutionSpace& space,
@@ -88,6 +89,8 @@ class SplitEngine final : public Engine {
     answer.candidate.accepts = true;
     answer.candidate.workspace_bytes = gemm->workspace_bytes();
     answer.candidate.weights_bytes = gemm->weights_bytes();
+    answer.candidate.leaves_factors =
+        problem.k != 0 && SplitGemm::leaves_factors(split_scheme(problem.m));
     reason = split_scheme(problem.m) == SplitScheme::stacked
                  ? "splits x and w in f16 parts; two cublasLtMatmul, x's parts on top of each other"
                  : "splits x and w in f16 parts; two cublasLtMatmul, parts side by side along k";

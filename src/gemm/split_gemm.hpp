@@ -43,10 +43,14 @@ class SplitGemm {
   std::size_t workspace_bytes() const { return workspace_bytes_; }
   std::size_t weights_bytes() const { return weights_bytes_; }
 
-  /// Enqueues y = x w^T. `weights` are prepared from w, or null to split w on the way; with them
-  /// `w` is not read and may be null.
+  /// Whether it can leave a product and factors.
+  static bool leaves_factors(SplitScheme scheme) { return scheme == SplitScheme::side_by_side; }
+
+  /// Enqueues y = x w^T, or its product and factors. `weights` are prepared from w, or null to
+  /// split w on the way; with them `w` is not read and may be null.
   void run(const GemmProblem& problem, const float* x, const float* w, const SplitWeights* weights,
-           float* y, void* workspace, cudaStream_t stream) const;
+           float* y, void* workspace, cudaStream_t stream, float* row_factors = nullptr,
+           float* column_factors = nullptr) const;
 
  private:
   /// One of the two vendor GEMMs.
@@ -60,6 +64,7 @@ class SplitGemm {
   void multiply(const SplitMatrix& x, const SplitMatrix& w, float* product, void* workspace,
                 cudaStream_t stream) const;
 
+  bool is_transposed_;  ///< the product is column-major, and x the first factor of the vendor
   std::int64_t leading_dimension_;
   SplitScheme scheme_;
   Product first_;

@@ -1,6 +1,7 @@
 #include "gemm/split_gemm.hpp"
 
 #include <algorithm>
+#include <utility>
 
 #include "gemm/cuda_status.hpp"
 #include "gemm/split_layout.hpp"
@@ -12,34 +13,47 @@ namespace {
 /// What NVIDIA recommends for Hopper.
 constexpr std::size_t most_vendor_workspace = std::size_t(32) << 20;
 
-/// Of the product: rows begin on 16 bytes.
-std::int64_t leading_dimension_of(const GemmProblem& problem) { return (problem.n + 3) / 4 * 4; }
+/// Only a product that is read in its place is column-major.
+bool is_column_major(const GemmProblem& problem) {
+  return problem.has_factors && problem.y.row == 1 && problem.y.column != 1;
+}
+
+/// Of the product: lines begin on 16 bytes.
+std::int64_t leading_dimension_of(const GemmProblem& problem) {
+  if (problem.has_factors) return is_column_major(problem) ? problem.y.column : problem.y.row;
+  return (problem.n + 3) / 4 * 4;
+}
 
 /// Rows of the product for each row of y.
 std::int64_t product_rows(SplitScheme scheme) { return scheme == SplitScheme::stacked ? 2 : 1; }
 
-/// Row-major y of `rows` rows, whose memory is y^T = w x^T column-major.
-MatmulShape product_shape(std::int64_t n, std::int64_t rows, std::int64_t depth,
-                          std::int64_t w_stride, std::int64_t x_stride, std::int64_t y_stride) {
+/// Row-major y, whose memory is y^T = w x^T column-major, or column-major y = x w^T itself.
+MatmulShape product_shape(const GemmProblem& problem, std::int64_t rows, std::int64_t depth,
+                          std::int64_t x_stride, std::int64_t y_stride) {
+  const std::int64_t w_stride = 2 * padded_k(problem.k);
   MatmulShape shape;
   shape.factor_type = CUDA_R_16F;
-  shape.a = {depth, n, w_stride, 0, true};
+  shape.a = {depth, problem.n, w_stride, 0, true};
   shape.b = {depth, rows, x_stride, 0, false};
-  shape.d = {n, rows, y_stride, 0, false};
+  shape.d = {problem.n, rows, y_stride, 0, false};
+  if (is_column_major(problem)) {
+    std::swap(shape.a, shape.b);
+    std::swap(shape.a.transpose, shape.b.transpose);
+    std::swap(shape.d.rows, shape.d.columns);
+  }
   return shape;
 }
 
 MatmulShape first_shape(const GemmProblem& problem, SplitScheme scheme) {
   const std::int64_t k = padded_k(problem.k);
   const std::int64_t y = leading_dimension_of(problem);
-  if (scheme == SplitScheme::stacked)
-    return product_shape(problem.n, 2 * problem.m, k, 2 * k, k, y);
-  return product_shape(problem.n, problem.m, 2 * k, 2 * k, 2 * k, y);
+  if (scheme == SplitScheme::stacked) return product_shape(problem, 2 * problem.m, k, k, y);
+  return product_shape(problem, problem.m, 2 * k, 2 * k, y);
 }
 
 MatmulShape second_shape(const GemmProblem& problem, SplitScheme scheme) {
   const std::int64_t k = padded_k(problem.k);
-  return product_shape(problem.n, problem.m, k, 2 * k, 2 * k,
+  return product_shape(problem, problem.m, k, 2 * k,
                        leading_dimension_of(problem) * product_rows(scheme));
 }
 
@@ -56,15 +70,17 @@ SplitGemm::Product::Product(int device, const MatmulShape& shape) : matmul(devic
 }
 
 SplitGemm::SplitGemm(int device, const GemmProblem& problem, SplitScheme scheme)
-    : leading_dimension_(leading_dimension_of(problem)),
+    : is_transposed_(is_column_major(problem)),
+      leading_dimension_(leading_dimension_of(problem)),
       scheme_(scheme),
       first_(device, first_shape(problem, scheme)),
       second_(device, second_shape(problem, scheme)) {
   if (!first_.is_possible || !second_.is_possible)
     refusal_ = "cuBLASLt has no algorithm for the products of the float16 parts";
   x_bytes_ = split_matrix_bytes(problem.m, problem.k);
-  product_bytes_ = aligned_bytes(static_cast<std::size_t>(problem.m * product_rows(scheme)) *
-                                 static_cast<std::size_t>(leading_dimension_) * sizeof(float));
+  if (!problem.has_factors)
+    product_bytes_ = aligned_bytes(static_cast<std::size_t>(problem.m * product_rows(scheme)) *
+                                   static_cast<std::size_t>(leading_dimension_) * sizeof(float));
   extrema_bytes_ = std::max(splitting_bytes(problem.m, problem.k, problem.x.column),
                             splitting_bytes(problem.n, problem.k, problem.w.column));
   vendor_bytes_ =
@@ -79,8 +95,10 @@ void SplitGemm::multiply(const SplitMatrix& x, const SplitMatrix& w, float* prod
   const char* const w_low = static_cast<const char*>(w.parts);
   const char* const w_high = w_low + part;
   const float low_factor = 1.0f / (1 << low_part_exponent);
-  const auto run = [&](const Product& each, float alpha, const char* a, float beta) {
-    each.matmul.run(stream, each.algorithm.algo, alpha, a, x.parts, beta, product, workspace,
+  const auto run = [&](const Product& each, float alpha, const void* a, float beta) {
+    const void* const first = is_transposed_ ? x.parts : a;
+    const void* const second = is_transposed_ ? a : x.parts;
+    each.matmul.run(stream, each.algorithm.algo, alpha, first, second, beta, product, workspace,
                     vendor_bytes_);
   };
   if (scheme_ == SplitScheme::stacked) {
@@ -93,8 +111,8 @@ void SplitGemm::multiply(const SplitMatrix& x, const SplitMatrix& w, float* prod
 }
 
 void SplitGemm::run(const GemmProblem& problem, const float* x, const float* w,
-                    const SplitWeights* weights, float* y, void* workspace,
-                    cudaStream_t stream) const {
+                    const SplitWeights* weights, float* y, void* workspace, cudaStream_t stream,
+                    float* row_factors, float* column_factors) const {
   char* place = static_cast<char*>(workspace);
   const auto take = [&](std::size_t bytes) {
     char* const taken = place;
@@ -102,7 +120,7 @@ void SplitGemm::run(const GemmProblem& problem, const float* x, const float* w,
     return taken;
   };
   const SplitMatrix split_x = split_matrix_at(take(x_bytes_), problem.m, problem.k, false);
-  auto* const product = reinterpret_cast<float*>(take(product_bytes_));
+  auto* const own_product = reinterpret_cast<float*>(take(product_bytes_));
   auto* const extrema = reinterpret_cast<RowExtrema*>(take(extrema_bytes_));
   void* const vendor = take(vendor_bytes_);
 
@@ -118,8 +136,21 @@ void SplitGemm::run(const GemmProblem& problem, const float* x, const float* w,
     if (weights == nullptr && (batch == 0 || problem.w.batch != 0))
       split_matrix(source_w, split_w, extrema, stream);
     split_matrix(source_x, split_x, extrema, stream);
+    float* const product = problem.has_factors ? y + batch * problem.y.batch : own_product;
     multiply(split_x, split_w, product, vendor, stream);
 
+    const SplitFactor of_x{source_x, split_x.scales, nullptr, split_x.states};
+    const SplitFactor of_w{source_w, split_w.scales,
+                           weights != nullptr ? weights->kept_rows() : nullptr, split_w.states};
+    if (problem.has_factors) {
+      float* const of_rows = row_factors + batch * problem.m;
+      float* const of_columns = column_factors + batch * problem.n;
+      if (is_transposed_)
+        settle_product(of_w, of_x, {product, leading_dimension_, of_columns, of_rows}, stream);
+      else
+        settle_product(of_x, of_w, {product, leading_dimension_, of_rows, of_columns}, stream);
+      continue;
+    }
     SplitResult result;
     result.m = problem.m;
     result.n = problem.n;
@@ -129,9 +160,7 @@ void SplitGemm::run(const GemmProblem& problem, const float* x, const float* w,
     result.y = y + batch * problem.y.batch;
     result.y_row_stride = problem.y.row;
     result.y_column_stride = problem.y.column;
-    finish_split({source_x, split_x.scales, nullptr},
-                 {source_w, split_w.scales, weights != nullptr ? weights->kept_rows() : nullptr},
-                 result, stream);
+    finish_split(of_x, of_w, result, stream);
   }
 }
 

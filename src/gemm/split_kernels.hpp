@@ -29,6 +29,17 @@ constexpr std::uint32_t row_is_not_finite = 1;
 /// The row has elements other than zero below 2^-28 of its largest.
 constexpr std::uint32_t row_is_wide = 2;
 
+/// Rows whose exponent is from 0 to this have a factor 2^-exponent by which a sweep may multiply
+/// the product in float32: the sum of products, at least 2^-59 when it is not 0 and at most 2^60,
+/// stays in range under the first factor, and y = ((product 2^-e) 2^-f) is rounded at most once.
+/// With exponents from 0 on, an element of y is a float32 number in units of the product, too.
+constexpr int largest_factor_exponent = 67;
+
+/// A row has marks.
+constexpr std::uint8_t state_marked = 1;
+/// A row's exponent is out of range for a factor.
+constexpr std::uint8_t state_without_factor = 2;
+
 /// What splitting has found out about a row.
 struct alignas(16) RowScale {
   std::int32_t exponent = 0;  ///< log2 of s
@@ -58,8 +69,9 @@ struct SplitSource {
 struct SplitMatrix {
   void* parts = nullptr;  ///< float16, aligned to 16 bytes
   RowScale* scales = nullptr;
-  std::int64_t padded_k = 0;  ///< a multiple of 8
-  bool low_first = false;     ///< else the high part comes first
+  std::uint8_t* states = nullptr;  ///< of rows, aligned to 16 bytes
+  std::int64_t padded_k = 0;       ///< a multiple of 8
+  bool low_first = false;          ///< else the high part comes first
 };
 
 /// Whether split_matrix() needs RowExtrema for each row: where the elements of a row are apart.
@@ -92,12 +104,28 @@ struct SplitFactor {
   SplitSource source;
   const RowScale* scales = nullptr;
   const float* kept = nullptr;  ///< rows of k elements each; null when none is kept
+  const std::uint8_t* states = nullptr;
 };
 
 /// Enqueues y = product / (s_m t_n), and the elements that marked rows make of x w^T computed in
 /// float64 from the operands.
 void finish_split(const SplitFactor& x, const SplitFactor& w, const SplitResult& result,
                   cudaStream_t stream);
+
+/// A product whose elements are to be multiplied by factors when they are read. A line is a row
+/// where rows are contiguous, else a column.
+struct SplitProduct {
+  float* data = nullptr;
+  std::int64_t leading_dimension = 0;
+  float* line_factors = nullptr;
+  float* element_factors = nullptr;
+};
+
+/// Enqueues the writing of both factors, and in the product of what finish_split() would compute
+/// from the operands. Where some row has no factor, factors are 1 and the product becomes y. Else,
+/// and when no row is marked, it does not look at the product.
+void settle_product(const SplitFactor& of_line, const SplitFactor& of_element,
+                    const SplitProduct& product, cudaStream_t stream);
 
 }  // namespace detail
 }  // namespace postlude

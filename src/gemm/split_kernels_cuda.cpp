@@ -1,6 +1,7 @@
 #include "gemm/split_kernels.hpp"
 
 #include <cuda_fp16.h>
+#include <cuda_pipeline.h>
 #include <cuda_runtime.h>
 
 #include <algorithm>
@@ -85,6 +86,17 @@ __device__ bool is_wide(const Extrema& extrema, const Scaling& scaling) {
 __device__ std::uint32_t marks_of(const Extrema& extrema, const Scaling& scaling) {
   return (extrema.is_not_finite != 0 ? row_is_not_finite : 0u) |
          (is_wide(extrema, scaling) ? row_is_wide : 0u);
+}
+
+__device__ bool has_factor(int exponent) {
+  return exponent >= 0 && exponent <= largest_factor_exponent;
+}
+
+__device__ void store_scale(const SplitMatrix& matrix, std::int64_t r, int exponent,
+                            std::uint32_t marks, float sum) {
+  matrix.scales[r] = {exponent, marks, sum, -1};
+  matrix.states[r] = static_cast<std::uint8_t>((marks != 0 ? state_marked : 0) |
+                                               (has_factor(exponent) ? 0 : state_without_factor));
 }
 
 struct Parts {
@@ -204,7 +216,141 @@ __global__ void __launch_bounds__(threads, 1024 / threads)
     if (begin < matrix.padded_k) sum += store_packet(values[p], scaling, high + begin, low + begin);
   }
   sum = sum_in_block<threads>(sum);
-  if (threadIdx.x == 0) matrix.scales[r] = {scaling.exponent, marks_of(extrema, scaling), sum, -1};
+  if (threadIdx.x == 0) store_scale(matrix, r, scaling.exponent, marks_of(extrema, scaling), sum);
+}
+
+/// Threads that split_streamed_rows() has for a row, and rows that are under way to each block: so
+/// many bytes that memory never waits for the arithmetic.
+constexpr int stream_threads = 1024;
+constexpr int stream_rows = 3;
+constexpr int stream_warps = stream_threads / warp_size;
+
+__device__ void store_quad(const float4& value, const Scaling& scaling, bool is_finite,
+                           __half* high, __half* low, float& sum) {
+  float scaled[4] = {scaling.apply(value.x), scaling.apply(value.y), scaling.apply(value.z),
+                     scaling.apply(value.w)};
+  if (!is_finite)
+    for (float& each : scaled)
+      if ((__float_as_uint(each) & magnitude_bits) >= infinity_bits) each = 0;
+  alignas(8) __half2 highs[2];
+  alignas(8) __half2 lows[2];
+#pragma unroll
+  for (int i = 0; i < 2; ++i) {
+    const float a = scaled[2 * i];
+    const float b = scaled[2 * i + 1];
+    highs[i] = __floats2half2_rn(a, b);
+    const float2 taken = __half22float2(highs[i]);
+    lows[i] = __floats2half2_rn((a - taken.x) * (1 << low_part_exponent),
+                                (b - taken.y) * (1 << low_part_exponent));
+    sum += fabsf(a) + fabsf(b);
+  }
+  *reinterpret_cast<uint2*>(high) = *reinterpret_cast<const uint2*>(highs);
+  *reinterpret_cast<uint2*>(low) = *reinterpret_cast<const uint2*>(lows);
+}
+
+/// For many rows of a few thousand elements: every block takes rows at a distance of the grid, and
+/// copies the next ones to shared memory while it splits one. A thread reads what it has copied
+/// itself, so that only the reduction over the row has to wait for others.
+template <int quads>
+__global__ void __launch_bounds__(stream_threads, 1)
+    split_streamed_rows(const SplitSource source, const SplitMatrix matrix) {
+#if !defined(__CUDA_ARCH__) || __CUDA_ARCH__ >= 800
+  extern __shared__ float4 buffers[];
+  __shared__ uint2 extremes[2][stream_warps];
+  __shared__ float sums[2][stream_warps];
+  const int length = static_cast<int>(source.k / 4);
+  const int lane = threadIdx.x % warp_size;
+  const int warp = threadIdx.x / warp_size;
+  // From the last row on: what a GEMM reads first is then what is still in the cache.
+  const auto row_at = [&](std::int64_t turn) { return source.rows - 1 - turn; };
+  const auto fetch = [&](std::int64_t turn, int buffer) {
+    if (turn < source.rows) {
+      const auto* row =
+          reinterpret_cast<const float4*>(source.data + row_at(turn) * source.row_stride);
+#pragma unroll
+      for (int q = 0; q < quads; ++q) {
+        const int i = q * stream_threads + threadIdx.x;
+        if (i < length) __pipeline_memcpy_async(&buffers[buffer * length + i], row + i, 16);
+      }
+    }
+    __pipeline_commit();
+  };
+  for (int i = 0; i < stream_rows; ++i) fetch(blockIdx.x + std::int64_t(i) * gridDim.x, i);
+
+  int buffer = 0;
+  int parity = 0;
+  std::int64_t before = -1;  // the row whose sum is still to be written
+  int exponent_before = 0;
+  std::uint32_t marks_before = 0;
+  const auto finish_before = [&] {
+    if (before < 0 || warp != 0) return;
+    float sum = sums[parity ^ 1][lane];
+    for (int distance = warp_size / 2; distance > 0; distance /= 2)
+      sum += __shfl_xor_sync(whole_warp, sum, distance);
+    if (lane == 0) store_scale(matrix, before, exponent_before, marks_before, sum);
+  };
+  for (std::int64_t turn = blockIdx.x; turn < source.rows; turn += gridDim.x) {
+    const std::int64_t r = row_at(turn);
+    __pipeline_wait_prior(stream_rows - 1);
+    float4 values[quads];
+    std::uint32_t largest = 0;
+    std::uint32_t least = ~0u;  // of bits - 1, which is largest for zero
+#pragma unroll
+    for (int q = 0; q < quads; ++q) {
+      const int i = q * stream_threads + threadIdx.x;
+      values[q] = i < length ? buffers[buffer * length + i] : make_float4(0, 0, 0, 0);
+      for (const float each : {values[q].x, values[q].y, values[q].z, values[q].w}) {
+        const std::uint32_t bits = __float_as_uint(each) & magnitude_bits;
+        largest = max(largest, bits);
+        least = min(least, bits - 1);
+      }
+    }
+    largest = __reduce_max_sync(whole_warp, largest);
+    least = __reduce_min_sync(whole_warp, least);
+    if (lane == 0) extremes[parity][warp] = make_uint2(largest, least);
+    __syncthreads();
+    fetch(turn + std::int64_t(stream_rows) * gridDim.x, buffer);
+    finish_before();
+    const uint2 of_warp = extremes[parity][lane];
+    Extrema extrema;
+    extrema.largest = __reduce_max_sync(whole_warp, of_warp.x);
+    extrema.smallest_complement = ~(__reduce_min_sync(whole_warp, of_warp.y) + 1);
+    if (extrema.smallest_complement == ~0u) extrema.smallest_complement = 0;  // all zeros
+    const bool is_finite = extrema.largest < infinity_bits;
+    if (!is_finite) {
+      extrema = Extrema();
+#pragma unroll
+      for (int q = 0; q < quads; ++q)
+        for (const float each : {values[q].x, values[q].y, values[q].z, values[q].w})
+          extrema.add(each);
+      extrema = combine_in_block<stream_threads>(extrema);
+    }
+    const Scaling scaling(extrema.largest);
+    __half* parts = static_cast<__half*>(matrix.parts) + 2 * r * matrix.padded_k;
+    __half* high = parts + (matrix.low_first ? matrix.padded_k : 0);
+    __half* low = parts + (matrix.low_first ? 0 : matrix.padded_k);
+    float sum = 0;
+#pragma unroll
+    for (int q = 0; q < quads; ++q) {
+      const int begin = (q * stream_threads + threadIdx.x) * 4;
+      if (begin < matrix.padded_k)
+        store_quad(values[q], scaling, is_finite, high + begin, low + begin, sum);
+    }
+    for (int distance = warp_size / 2; distance > 0; distance /= 2)
+      sum += __shfl_xor_sync(whole_warp, sum, distance);
+    if (lane == 0) sums[parity][warp] = sum;
+    before = r;
+    exponent_before = scaling.exponent;
+    marks_before = marks_of(extrema, scaling);
+    buffer = buffer + 1 == stream_rows ? 0 : buffer + 1;
+    parity ^= 1;
+  }
+  __syncthreads();
+  finish_before();
+#else
+  (void)source;
+  (void)matrix;
+#endif
 }
 
 /// One block for each row, which it reads twice.
@@ -233,7 +379,7 @@ __global__ void __launch_bounds__(threads)
     sum += store_packet(values, scaling, high + begin, low + begin);
   }
   sum = sum_in_block<threads>(sum);
-  if (threadIdx.x == 0) matrix.scales[r] = {scaling.exponent, marks_of(extrema, scaling), sum, -1};
+  if (threadIdx.x == 0) store_scale(matrix, r, scaling.exponent, marks_of(extrema, scaling), sum);
 }
 
 // Rows whose elements are apart, as those of a column-major matrix: neighbouring threads read
@@ -287,8 +433,8 @@ __global__ void __launch_bounds__(tile_rows* tile_lines)
               : 0.0f;
     }
     if (first_column == 0 && threadIdx.y == 0)
-      matrix.scales[r] = {scaling.exponent, marks_of(found, scaling),
-                          static_cast<float>(source.k) * (1 << (top_exponent + 1)), -1};
+      store_scale(matrix, r, scaling.exponent, marks_of(found, scaling),
+                  static_cast<float>(source.k) * (1 << (top_exponent + 1)));
   }
   __syncthreads();
   constexpr int packets_in_row = tile_columns / packet;
@@ -315,9 +461,44 @@ void launch_held(const SplitSource& source, const SplitMatrix& matrix, bool is_a
     split_held_row<threads, packets, false><<<blocks, threads, 0, stream>>>(source, matrix);
 }
 
+int device_attribute(cudaDeviceAttr attribute) {
+  int device = 0;
+  int value = 0;
+  require_success(cudaGetDevice(&device), "cudaGetDevice");
+  require_success(cudaDeviceGetAttribute(&value, attribute, device), "cudaDeviceGetAttribute");
+  return value;
+}
+
+/// False when the rows do not fit shared memory.
+template <int quads>
+bool launch_streamed(const SplitSource& source, const SplitMatrix& matrix, cudaStream_t stream) {
+  const int bytes = stream_rows * static_cast<int>(source.k) * static_cast<int>(sizeof(float));
+  const int blocks = device_attribute(cudaDevAttrMultiProcessorCount);
+  // A few rows for each block, else nothing is under way while it splits.
+  constexpr int static_bytes = 2048;
+  if (source.rows < 4 * blocks ||
+      bytes + static_bytes > device_attribute(cudaDevAttrMaxSharedMemoryPerBlockOptin))
+    return false;
+  require_success(cudaFuncSetAttribute(split_streamed_rows<quads>,
+                                       cudaFuncAttributeMaxDynamicSharedMemorySize, bytes),
+                  "cudaFuncSetAttribute");
+  split_streamed_rows<quads>
+      <<<static_cast<unsigned>(blocks), stream_threads, static_cast<std::size_t>(bytes), stream>>>(
+          source, matrix);
+  return true;
+}
+
 void split_contiguous(const SplitSource& source, const SplitMatrix& matrix, cudaStream_t stream) {
   const bool is_aligned = reinterpret_cast<std::uintptr_t>(source.data) % 16 == 0 &&
                           (source.rows == 1 || source.row_stride % 4 == 0);
+  constexpr std::int64_t quad_row = std::int64_t(4) * stream_threads;
+  if (is_aligned && source.k % 4 == 0 && source.k > quad_row / 2 && source.k <= 4 * quad_row) {
+    const bool is_launched = source.k <= quad_row ? launch_streamed<1>(source, matrix, stream)
+                             : source.k <= 2 * quad_row
+                                 ? launch_streamed<2>(source, matrix, stream)
+                                 : launch_streamed<4>(source, matrix, stream);
+    if (is_launched) return;
+  }
   if (matrix.padded_k <= 128 * 2 * packet)
     return launch_held<128, 2>(source, matrix, is_aligned, stream);
   if (matrix.padded_k <= 128 * 4 * packet)
@@ -382,12 +563,12 @@ __device__ bool must_recompute(const RowScale& x, const RowScale& w, double prod
   return fabs(product) * static_cast<double>(tolerated_error) < static_cast<double>(error);
 }
 
-/// y at (m, n) for every lane; all lanes of a warp take part, `is_inside` or not.
-__device__ float finished(const SplitFactor& x, const RowScale& x_scale, const SplitFactor& w,
-                          const RowScale& w_scale, std::int64_t m, std::int64_t n, bool is_inside,
-                          double product) {
-  double y = product * power_of_two_double(-(x_scale.exponent + w_scale.exponent));
-  unsigned left = __ballot_sync(whole_warp, is_inside && must_recompute(x_scale, w_scale, product));
+/// The element (m, n) of x w^T for the lanes that ask for it; all lanes of a warp take part.
+__device__ double recompute(const SplitFactor& x, const RowScale& x_scale, const SplitFactor& w,
+                            const RowScale& w_scale, std::int64_t m, std::int64_t n,
+                            bool is_asked) {
+  double result = 0;
+  unsigned left = __ballot_sync(whole_warp, is_asked);
   while (left != 0) {
     const int lane = __ffs(static_cast<int>(left)) - 1;
     left &= left - 1;
@@ -396,9 +577,19 @@ __device__ float finished(const SplitFactor& x, const RowScale& x_scale, const S
     const Row w_row(w, __shfl_sync(whole_warp, n, lane),
                     __shfl_sync(whole_warp, w_scale.kept, lane));
     const double exact = product_of_rows(x_row, w_row, x.source.k);
-    if (static_cast<int>(threadIdx.x % warp_size) == lane) y = exact;
+    if (static_cast<int>(threadIdx.x % warp_size) == lane) result = exact;
   }
-  return static_cast<float>(y);
+  return result;
+}
+
+/// y at (m, n) for every lane; all lanes of a warp take part, `is_inside` or not.
+__device__ float finished(const SplitFactor& x, const RowScale& x_scale, const SplitFactor& w,
+                          const RowScale& w_scale, std::int64_t m, std::int64_t n, bool is_inside,
+                          double product) {
+  const bool is_lost = is_inside && must_recompute(x_scale, w_scale, product);
+  const double exact = recompute(x, x_scale, w, w_scale, m, n, is_lost);
+  return static_cast<float>(
+      is_lost ? exact : product * power_of_two_double(-(x_scale.exponent + w_scale.exponent)));
 }
 
 __device__ double product_at(const SplitResult& result, std::int64_t m, std::int64_t n) {
@@ -454,6 +645,81 @@ __global__ void __launch_bounds__(finish_threads)
 #pragma unroll
       for (int i = 0; i < 4; ++i)
         if (n + i < result.n) to[i] = y[i];
+    }
+  }
+}
+
+constexpr int settle_threads = 256;
+
+/// Whether any row is in a state of these, and in which.
+__device__ std::uint32_t states_of(const SplitFactor& factor) {
+  std::uint32_t found = 0;
+  const std::int64_t packets = factor.source.rows / 16;
+  for (std::int64_t i = threadIdx.x; i < packets; i += settle_threads) {
+    const uint4 states = reinterpret_cast<const uint4*>(factor.states)[i];
+    found |= states.x | states.y | states.z | states.w;
+  }
+  for (std::int64_t r = packets * 16 + threadIdx.x; r < factor.source.rows; r += settle_threads)
+    found |= factor.states[r];
+  return found | found >> 8 | found >> 16 | found >> 24;
+}
+
+__device__ void write_factors(const SplitFactor& factor, bool is_factored, float* factors) {
+  for (std::int64_t r = blockIdx.x * std::int64_t(settle_threads) + threadIdx.x;
+       r < factor.source.rows; r += std::int64_t(gridDim.x) * settle_threads)
+    factors[r] = is_factored ? power_of_two(-factor.scales[r].exponent) : 1.0f;
+}
+
+/// Each thread takes four elements of a line at a time.
+__global__ void __launch_bounds__(settle_threads)
+    settle_lines(const SplitFactor of_line, const SplitFactor of_element,
+                 const SplitProduct product, std::int64_t element_blocks) {
+  __shared__ std::uint32_t found[2];
+  if (threadIdx.x < 2) found[threadIdx.x] = 0;
+  __syncthreads();
+  const std::uint32_t states = states_of(of_line) | states_of(of_element);
+  if ((states & state_without_factor) != 0) found[0] = 1;
+  if ((states & state_marked) != 0) found[1] = 1;
+  __syncthreads();
+  const bool is_factored = found[0] == 0;
+  write_factors(of_line, is_factored, product.line_factors);
+  write_factors(of_element, is_factored, product.element_factors);
+  if (is_factored && found[1] == 0) return;
+
+  const std::int64_t lines = of_line.source.rows;
+  const std::int64_t length = of_element.source.rows;
+  const std::int64_t line_blocks = (lines + finish_rows - 1) / finish_rows;
+  for (std::int64_t block = blockIdx.x; block < element_blocks * line_blocks; block += gridDim.x) {
+    const std::int64_t begin = (block % element_blocks * settle_threads + threadIdx.x) * 4;
+    const std::int64_t first = block / element_blocks * finish_rows;
+    const std::int64_t last = min(first + finish_rows, lines);
+    RowScale scales[4];
+    std::uint32_t marks = 0;
+#pragma unroll
+    for (int i = 0; i < 4; ++i)
+      if (begin + i < length) {
+        scales[i] = of_element.scales[begin + i];
+        marks |= scales[i].marks;
+      }
+    for (std::int64_t line = first; line < last; ++line) {
+      const RowScale line_scale = of_line.scales[line];
+      // Whole warps go on together.
+      if (is_factored && !__any_sync(whole_warp, (marks | line_scale.marks) != 0)) continue;
+      float* place = product.data + line * product.leading_dimension + begin;
+#pragma unroll
+      for (int i = 0; i < 4; ++i) {
+        const bool is_inside = begin + i < length;
+        const double value = is_inside ? static_cast<double>(place[i]) : 0.0;
+        const int exponent = line_scale.exponent + scales[i].exponent;
+        const bool is_lost = is_inside && must_recompute(line_scale, scales[i], value);
+        const double exact =
+            recompute(of_line, line_scale, of_element, scales[i], line, begin + i, is_lost);
+        if (is_lost)
+          place[i] =
+              static_cast<float>(is_factored ? exact * power_of_two_double(exponent) : exact);
+        else if (is_inside && !is_factored)
+          place[i] = static_cast<float>(value * power_of_two_double(-exponent));
+      }
     }
   }
 }
@@ -528,6 +794,17 @@ void finish_split(const SplitFactor& x, const SplitFactor& w, const SplitResult&
                           dim3(tile_rows, tile_lines), 0, stream>>>(x, w, result, column_tiles);
   }
   require_success(cudaGetLastError(), "finishing a split product");
+}
+
+void settle_product(const SplitFactor& of_line, const SplitFactor& of_element,
+                    const SplitProduct& product, cudaStream_t stream) {
+  constexpr std::int64_t columns = std::int64_t(4) * settle_threads;
+  const std::int64_t element_blocks = (of_element.source.rows + columns - 1) / columns;
+  const std::int64_t line_blocks = (of_line.source.rows + finish_rows - 1) / finish_rows;
+  const std::int64_t most = device_attribute(cudaDevAttrMultiProcessorCount);
+  settle_lines<<<static_cast<unsigned>(std::min(most, element_blocks * line_blocks)),
+                 settle_threads, 0, stream>>>(of_line, of_element, product, element_blocks);
+  require_success(cudaGetLastError(), "settling a split product");
 }
 
 }  // namespace detail

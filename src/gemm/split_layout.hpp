@@ -9,7 +9,8 @@
 namespace postlude {
 namespace detail {
 
-// How a split matrix lies in memory that is aligned to 256 bytes: its parts, then its scales.
+// How a split matrix lies in memory that is aligned to 256 bytes: its parts, then its scales, then
+// its rows' states.
 
 constexpr std::size_t bytes_of_part = 2;
 
@@ -27,8 +28,12 @@ constexpr std::size_t split_scales_bytes(std::int64_t rows) {
   return aligned_bytes(static_cast<std::size_t>(rows) * sizeof(RowScale));
 }
 
+constexpr std::size_t split_states_bytes(std::int64_t rows) {
+  return aligned_bytes(static_cast<std::size_t>(rows));
+}
+
 constexpr std::size_t split_matrix_bytes(std::int64_t rows, std::int64_t k) {
-  return split_parts_bytes(rows, k) + split_scales_bytes(rows);
+  return split_parts_bytes(rows, k) + split_scales_bytes(rows) + split_states_bytes(rows);
 }
 
 /// Bytes of scratch memory for split_matrix().
@@ -44,6 +49,7 @@ inline SplitMatrix split_matrix_at(void* memory, std::int64_t rows, std::int64_t
   matrix.parts = memory;
   matrix.scales =
       reinterpret_cast<RowScale*>(static_cast<char*>(memory) + split_parts_bytes(rows, k));
+  matrix.states = reinterpret_cast<std::uint8_t*>(matrix.scales) + split_scales_bytes(rows);
   matrix.padded_k = padded_k(k);
   matrix.low_first = low_first;
   return matrix;

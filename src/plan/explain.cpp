@@ -40,6 +40,8 @@ std::string operand_name(const ExecutionPlan& plan, const StageOperand& operand)
   switch (operand.role) {
     case OperandRole::gemm_result:
       return "y";
+    case OperandRole::gemm_factors:
+      return operand.shape.columns == 1 ? "row factors" : "column factors";
     case OperandRole::operand:
       return plan.program.operands[operand.index].name;
     case OperandRole::intermediate:
@@ -55,6 +57,7 @@ std::string operand_name(const ExecutionPlan& plan, const StageOperand& operand)
 std::size_t element_bytes(const ExecutionPlan& plan, const StageOperand& operand) {
   switch (operand.role) {
     case OperandRole::gemm_result:
+    case OperandRole::gemm_factors:
       return size_of(plan.compute_dtype);
     case OperandRole::intermediate:
       return sizeof(double);
@@ -104,7 +107,9 @@ std::string y_text(const ExecutionPlan& plan) {
       return "y is kept in the memory of '" + plan.program.results[plan.y_result].name +
              "' and finished in place";
     case GemmResultPlace::workspace:
-      return "y is kept in the workspace";
+      return plan.gemm.has_factors
+                 ? "its product and factors of rows and columns, which make y, are in the workspace"
+                 : "y is kept in the workspace";
   }
   return "?";
 }

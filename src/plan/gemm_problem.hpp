@@ -30,6 +30,8 @@ struct GemmProblem {
   MatrixStrides x;
   MatrixStrides w;
   MatrixStrides y;
+  /// Not y is wanted in its place, but a product and factors for its rows and columns.
+  bool has_factors = false;
 };
 
 }  // namespace detail

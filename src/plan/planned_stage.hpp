@@ -20,7 +20,8 @@ enum class SweepKind {
 
 /// What a stage's operand stands for before an execution gives it an address.
 enum class OperandRole {
-  gemm_result,   ///< y
+  gemm_result,   ///< y, or the engine's product that y is made of
+  gemm_factors,  ///< of the engine's product, float32 in the workspace at `offset`
   operand,       ///< operand `index` of the program
   intermediate,  ///< a reduced value kept in the workspace at `offset`
   result,        ///< result `index` of the program
@@ -30,7 +31,7 @@ enum class OperandRole {
 struct StageOperand {
   OperandRole role = OperandRole::gemm_result;
   std::size_t index = 0;
-  std::size_t offset = 0;  ///< bytes from the start of the workspace, for an intermediate
+  std::size_t offset = 0;  ///< bytes from the start of the workspace
   Shape shape;
   bool is_written = false;
   std::int64_t repeat = 1;  ///< columns of the domain that share one column of the operand

@@ -9,6 +9,7 @@
 
 #include "evaluator/reducers.hpp"
 #include "plan/stage_builder.hpp"
+#include "program/product_factors.hpp"
 
 namespace postlude {
 namespace detail {
@@ -37,7 +38,7 @@ struct Group {
 class Planner {
  public:
   Planner(Program program, const GemmProblem& gemm, ResultLayout layout) {
-    plan_.program = std::move(program);
+    plan_.program = gemm.has_factors ? with_product_factors(program) : std::move(program);
     plan_.gemm = gemm;
     plan_.compute_dtype = gemm.dtype == DataType::float64 ? DataType::float64 : DataType::float32;
     plan_.layout = layout;
@@ -272,6 +273,7 @@ class Planner {
     GemmProblem& gemm = plan_.gemm;
     if (!plan_.program.uses_y()) return;
     const bool by_columns = plan_.layout == ResultLayout::column_major;
+    if (gemm.has_factors) return place_product(by_columns);
     gemm.y = by_columns ? MatrixStrides{gemm.m * gemm.n, 1, std::max<std::int64_t>(gemm.m, 1)}
                         : MatrixStrides{gemm.m * gemm.n, std::max<std::int64_t>(gemm.n, 1), 1};
     Group* last_reader = nullptr;
@@ -295,6 +297,24 @@ class Planner {
     }
     plan_.y_place = GemmResultPlace::workspace;
     plan_.y_offset = reserve(bytes_of(plan_.program.y, plan_.compute_dtype));
+  }
+
+  /// The product of an engine that leaves factors, whose lines begin on 16 bytes, and the factors.
+  void place_product(bool by_columns) {
+    GemmProblem& gemm = plan_.gemm;
+    const std::int64_t line = ((by_columns ? gemm.m : gemm.n) + 3) / 4 * 4;
+    const std::int64_t matrix = line * (by_columns ? gemm.n : gemm.m);
+    gemm.y = by_columns ? MatrixStrides{matrix, 1, line} : MatrixStrides{matrix, line, 1};
+    plan_.y_place = GemmResultPlace::workspace;
+    plan_.y_offset =
+        reserve(static_cast<std::size_t>(gemm.batch * matrix) * size_of(plan_.compute_dtype));
+    for (std::size_t i = 0; i < plan_.program.values.size(); ++i) {
+      if (value(static_cast<int>(i)).kind != NodeKind::gemm_factors) continue;
+      const std::size_t offset =
+          reserve(bytes_of(value(static_cast<int>(i)).shape, DataType::float32));
+      plan_.factors_offset[value(static_cast<int>(i)).dim] = offset;
+      intermediates_[static_cast<int>(i)] = offset;
+    }
   }
 
   /// The result that is y itself, in place, is complete without a stage.

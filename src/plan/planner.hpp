@@ -32,6 +32,8 @@ struct EngineCandidate {
   std::size_t workspace_bytes = 0;
   /// At the end of its workspace, for w in a format of its own; not needed with prepared weights.
   std::size_t weights_bytes = 0;
+  /// It can leave a product and factors instead of y, which the stages multiply as they read it.
+  bool leaves_factors = false;
 };
 
 /// A program cut into a GEMM and stages, with every piece of workspace placed.
@@ -41,8 +43,9 @@ struct ExecutionPlan {
   ResultLayout layout = ResultLayout::row_major;
   GemmProblem gemm;
   GemmResultPlace y_place = GemmResultPlace::nowhere;
-  std::size_t y_result = 0;  ///< the result that holds y, for GemmResultPlace::result
-  std::size_t y_offset = 0;  ///< bytes from the start of the workspace
+  std::size_t y_result = 0;            ///< the result that holds y, for GemmResultPlace::result
+  std::size_t y_offset = 0;            ///< bytes from the start of the workspace
+  std::size_t factors_offset[2] = {};  ///< of rows and of columns, where the GEMM has factors
   std::vector<PlannedStage> stages;
   std::vector<EngineCandidate> engines;
   std::size_t chosen_engine = 0;
@@ -53,8 +56,9 @@ struct ExecutionPlan {
 };
 
 /// Cuts `program` into stages at its reductions and places y. `gemm` comes without y's strides.
-/// Each value is produced by the earliest stage that can; reductions of one level, domain and
-/// dimension share a sweep. Throws Error(unsupported) when a stage would be too large.
+/// With factors, the program is given them. Each value is produced by the earliest stage that can;
+/// reductions of one level, domain and dimension share a sweep. Throws Error(unsupported) when a
+/// stage would be too large.
 ExecutionPlan make_execution_plan(Program program, const GemmProblem& gemm, ResultLayout layout);
 
 /// Takes the first candidate that accepts, or the one named `forced`, and places its workspace.

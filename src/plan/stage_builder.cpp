@@ -214,8 +214,9 @@ class StageBuilder {
     const Value& leaf = value(item.value);
     const auto intermediate = intermediates_.find(item.value);
     if (intermediate != intermediates_.end())
-      return operand_source(
-          {OperandRole::intermediate, 0, intermediate->second, leaf.shape, false, item.repeat});
+      return operand_source({leaf.kind == NodeKind::gemm_factors ? OperandRole::gemm_factors
+                                                                 : OperandRole::intermediate,
+                             0, intermediate->second, leaf.shape, false, item.repeat});
     switch (leaf.kind) {
       case NodeKind::constant:
         return scalar_source(leaf.constant);

@@ -152,6 +152,8 @@ class Lowering {
           value.inputs.erase(value.inputs.begin());
           break;
         }
+        case NodeKind::gemm_factors:
+          throw Error(Status::internal_error, "an expression names the factors of an engine");
       }
     } catch (const Error& error) {
       // Only shape and parameter errors come without a place.

@@ -43,6 +43,8 @@ std::string value_text(const Program& program, const Value& value) {
       return "repeat(" + inputs() + ", " + std::to_string(value.factor) + ")";
     case NodeKind::random:
       return "random(seed=" + inputs() + ")";
+    case NodeKind::gemm_factors:
+      return std::string("the engine's factors of ") + (value.dim == 0 ? "rows" : "columns");
   }
   return "?";
 }
@@ -162,6 +164,12 @@ void verify(const Program& program) {
         break;
       case NodeKind::random:
         require(shapes.size() == 1 && shapes[0] == Shape(), "a random value has no seed");
+        break;
+      case NodeKind::gemm_factors:
+        require(shapes.empty() &&
+                    value.shape == (value.dim == 0 ? Shape{program.y.batch, program.y.rows, 1}
+                                                   : Shape{program.y.batch, 1, program.y.columns}),
+                "factors of the product have the wrong shape");
         break;
     }
   }

@@ -137,6 +137,8 @@ std::vector<Array> evaluate(const Program& program, Array y, const std::vector<A
       case NodeKind::repeat:
         arrays[i] = repeat(value, *inputs[0]);
         break;
+      case NodeKind::gemm_factors:
+        throw Error(Status::internal_error, "the reference was given the factors of an engine");
       case NodeKind::random:
         arrays[i] = random(value, *inputs[0]);
         break;

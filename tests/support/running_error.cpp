@@ -119,6 +119,8 @@ class Analysis {
         return repeat(value);
       case NodeKind::random:
         break;  // a multiple of 2^-24, exact
+      case NodeKind::gemm_factors:
+        break;  // a power of two; a plan's, which no analysis is given
     }
     return Array(value.shape);
   }
