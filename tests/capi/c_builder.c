@@ -175,16 +175,6 @@ static void test_execution(postlude_context* context) {
   EXPECT_SUCCESS(postlude_plan_destroy(plan));
 }
 
-static void refused(postlude_status found, postlude_status expected, const char* mention,
-                    const char* call) {
-  if (found == expected && strstr(postlude_last_error_message(), mention) != NULL) return;
-  ++failure_count;
-  fprintf(stderr, "%s:\n  found '%s', expected '%s'\n  expected a message with '%s', found: %s\n",
-          call, postlude_status_name(found), postlude_status_name(expected), mention,
-          postlude_last_error_message());
-}
-#define REFUSED(call, status, mention) refused((call), (status), (mention), #call)
-
 static void test_invalid_input(postlude_context* context) {
   postlude_builder* builder = NULL;
   postlude_builder* none = NULL;
@@ -212,7 +202,8 @@ static void test_invalid_input(postlude_context* context) {
   EXPECT(y == 1);
   postlude_argument arguments[] = {positional(y), positional(y), positional(y)};
   REFUSED(postlude_builder_call(none, "min", arguments, 2, &value), invalid, "builder is null");
-  REFUSED(postlude_builder_call(builder, NULL, arguments, 2, &value), invalid, "function_name is null");
+  REFUSED(postlude_builder_call(builder, NULL, arguments, 2, &value), invalid,
+          "function_name is null");
   REFUSED(postlude_builder_call(builder, "min", NULL, 2, &value), invalid, "arguments is null");
   REFUSED(postlude_builder_call(builder, "min", arguments, 2, NULL), invalid, "value is null");
   REFUSED(postlude_builder_call(builder, "min", arguments, SIZE_MAX, &value), invalid,

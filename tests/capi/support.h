@@ -35,6 +35,17 @@ static inline void expect_status(const char* file, int line, const char* call,
 #define EXPECT_STATUS(call, expected) expect_status(__FILE__, __LINE__, #call, (call), (expected))
 #define EXPECT_SUCCESS(call) EXPECT_STATUS(call, POSTLUDE_SUCCESS)
 
+/* The status and a part of the message of a call that is refused. */
+static inline void refused(postlude_status found, postlude_status expected, const char* mention,
+                           const char* call) {
+  if (found == expected && strstr(postlude_last_error_message(), mention) != NULL) return;
+  ++failure_count;
+  fprintf(stderr, "%s:\n  found '%s', expected '%s'\n  expected a message with '%s', found: %s\n",
+          call, postlude_status_name(found), postlude_status_name(expected), mention,
+          postlude_last_error_message());
+}
+#define REFUSED(call, status, mention) refused((call), (status), (mention), #call)
+
 /* For what a test cannot go on without. */
 #define REQUIRE(condition)                                          \
   do {                                                              \

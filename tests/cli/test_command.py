@@ -335,6 +335,25 @@ class RunTest(CommandTest):
         self.assertTrue(out.flags.f_contiguous)
         self.assert_close(out, self.product(x, w))
 
+    def test_compute_modes(self):
+        x, w = self.layer()
+        strict = self.run_files("y")
+        self.assert_same_bits(self.run_files("y", "--compute", "auto"), strict)
+        self.assert_same_bits(self.run_files("y", "--compute", "f32"), strict)
+        files = ("--x", "x.npy", "--w", "w.npy", "-o", "out.npy")
+        self.assert_refused(self.command("run", "y", *files, "--compute", "f64"), "f64", "x.npy")
+        self.assert_refused(self.command("run", "y", *files, "--compute", "fp32"), "--compute")
+        # 11 bits of every element in the last of them.
+        for mode, error in (("f32_emulated_f16x3", 2.0**-18), ("f32_fast_tf32", 2.0**-8)):
+            with self.subTest(mode=mode):
+                if BACKEND == "cuda":
+                    bound = error * self.product(np.abs(x), np.abs(w))
+                    out = self.run_files("y", "--compute", mode)
+                    self.assertTrue((np.abs(out - self.product(x, w)) <= bound).all())
+                else:
+                    done = self.command("run", "y", *files, "--compute", mode)
+                    self.assert_refused(done, mode, "cublaslt", "split", "kokkos_kernels")
+
     def test_scalars(self):
         x, w = self.layer()
         y = self.product(x, w)
