@@ -1,7 +1,7 @@
 # Finds everything Postlude builds on. Included once, by the top CMakeLists.txt.
 #
 # Always:                      Kokkos::kokkos, Kokkos::kokkoskernels
-# POSTLUDE_BUILD_CLI:          CLI11::CLI11, nlohmann_json::nlohmann_json, fmt::fmt
+# POSTLUDE_BUILD_CLI or _PERF: CLI11::CLI11, nlohmann_json::nlohmann_json, fmt::fmt
 # POSTLUDE_BUILD_TESTS:        postlude_catch2 (Catch2 without its main) and catch_discover_tests()
 #
 # An installed package is found the usual way (CMAKE_PREFIX_PATH, Kokkos_ROOT, ...). In Postlude's
@@ -111,9 +111,9 @@ else()
   message(STATUS "Postlude: Kokkos ${Kokkos_VERSION} (${Kokkos_DEVICES}) in ${Kokkos_DIR}")
 endif()
 
-# ---- The postlude command ------------------------------------------------------------------------
+# ---- The postlude command and the performance suite ----------------------------------------------
 
-if(POSTLUDE_BUILD_CLI)
+if(POSTLUDE_BUILD_CLI OR POSTLUDE_BUILD_PERF)
   find_package(CLI11 CONFIG QUIET)
   find_package(nlohmann_json CONFIG QUIET)
   find_package(fmt CONFIG QUIET)

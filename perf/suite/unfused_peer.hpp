@@ -1,0 +1,79 @@
+#ifndef POSTLUDE_PERF_UNFUSED_PEER_HPP
+#define POSTLUDE_PERF_UNFUSED_PEER_HPP
+
+#include <algorithm>
+#include <memory>
+#include <vector>
+
+#include "execute/memory.hpp"
+#include "peer.hpp"
+#include "unfused_layers.hpp"
+
+namespace postlude {
+namespace perf {
+namespace unfused {
+
+/// Why a case has no unfused counterpart, empty when it has.
+template <class Executor>
+std::string refusal(const Case& what) {
+  if (what.dtype != DataType::float32 && what.dtype != DataType::float64)
+    return "the GEMM interface has float and double only";
+  if (Layers<float, Executor>::recipes().count(what.program) == 0)
+    return what.text.find("dropout") != std::string::npos
+               ? "the dropout mask is of Postlude's own random numbers"
+               : "the program is not written for it";
+  return "";
+}
+
+/// The work of a case: `executor.gemm(m, n, k, x, w, y)`, then the recipe of its program.
+template <class T, class Executor>
+Work work_of(const ExecutionSpace& space, const Executor& executor, const Case& what,
+             const Inputs& inputs, const std::vector<DeviceTensor>& outputs) {
+  const std::size_t matrix = static_cast<std::size_t>(what.m * what.n) * sizeof(T);
+  const std::size_t line = static_cast<std::size_t>(std::max(what.m, what.n)) * sizeof(T);
+  struct Memory {
+    detail::BackendBuffer y, second, lines[4];
+  };
+  const auto memory = std::make_shared<Memory>(
+      Memory{{space, matrix},
+             {space, matrix},
+             {{space, line}, {space, line}, {space, line}, {space, line}}});
+  std::vector<Buffers<T>> buffers;
+  std::vector<const T*> x, w;
+  for (int copy = 0; copy < inputs.copies(); ++copy) {
+    const auto data = [](const detail::BackendBuffer& buffer) {
+      return static_cast<T*>(buffer.data());
+    };
+    Buffers<T> one{data(memory->y),
+                   data(memory->second),
+                   data(memory->lines[0]),
+                   data(memory->lines[1]),
+                   data(memory->lines[2]),
+                   data(memory->lines[3]),
+                   static_cast<T*>(outputs[static_cast<std::size_t>(copy)].tensor().data),
+                   {},
+                   what.m,
+                   what.n};
+    for (const CaseOperand& operand : what.operands)
+      if (operand.kind != OperandKind::scalar)
+        one.operands[operand.name] =
+            static_cast<const T*>(inputs.operand(operand.name, copy).tensor().data);
+    buffers.push_back(one);
+    x.push_back(static_cast<const T*>(inputs.x(copy).tensor().data));
+    w.push_back(static_cast<const T*>(inputs.w(copy).tensor().data));
+  }
+  using Program = Layers<T, Executor>;
+  const auto recipe = Program::recipes().at(what.program);
+  return [executor, memory, buffers, x, w, recipe, m = what.m, n = what.n, k = what.k](int copy) {
+    const std::size_t i = static_cast<std::size_t>(copy);
+    executor.gemm(m, n, k, x[i], w[i], buffers[i].y);
+    Program program(executor, buffers[i]);
+    recipe(program);
+  };
+}
+
+}  // namespace unfused
+}  // namespace perf
+}  // namespace postlude
+
+#endif
