@@ -7,11 +7,11 @@
 #include <postlude/error.hpp>
 #include <postlude/prepared_weights.hpp>
 
-#include "compat/kokkos.hpp"
 #include "execute/binding.hpp"
 #include "execute/memory.hpp"
 #include "execute/prepared_weights_implementation.hpp"
 #include "execute/problem_shape.hpp"
+#include "execute/space_checks.hpp"
 #include "gemm/engine_list.hpp"
 #include "program/lower.hpp"
 #include "sweep/runtime_kernels.hpp"
@@ -21,22 +21,22 @@ namespace postlude {
 namespace detail {
 namespace {
 
-void require_kokkos() {
-  if (!compat::is_kokkos_running())
-    throw Error(Status::not_initialized,
-                "Kokkos is not initialised, or was finalised: expected a running Kokkos");
+/// The program of the epilogue for this problem.
+Program make_program(const ExecutionSpace& space, const LinearProblem& problem,
+                     const Epilogue& epilogue, const std::vector<OperandDeclaration>& operands) {
+  const GemmProblem gemm = gemm_problem(space.backend(), problem);
+  return lower(epilogue, Shape{gemm.batch, gemm.m, gemm.n}, gemm.k, operands);
 }
 
 ExecutionPlan make_plan(const ExecutionSpace& space, const LinearProblem& problem,
-                        const Epilogue& epilogue, const std::vector<OperandDeclaration>& operands,
-                        const PlanOptions& options, std::shared_ptr<const GemmPlan>& chosen) {
+                        const Program& program, const PlanOptions& options,
+                        std::shared_ptr<const GemmPlan>& chosen) {
   require_kokkos();
   GemmProblem gemm = gemm_problem(space.backend(), problem);
   if (options.layout < ResultLayout::row_major || options.layout > ResultLayout::any)
     throw Error(Status::invalid_argument, "layout is " +
                                               std::to_string(static_cast<int>(options.layout)) +
                                               ": expected a ResultLayout (1 to 3)");
-  const Program program = lower(epilogue, Shape{gemm.batch, gemm.m, gemm.n}, gemm.k, operands);
   const auto plan_for = [&](const GemmProblem& asked) {
     ExecutionPlan plan = make_execution_plan(program, asked, options.layout);
     const std::vector<EngineAnswer> answers = consider_engines(space, plan.gemm);
@@ -100,7 +100,8 @@ PlanImplementation::PlanImplementation(const ExecutionSpace& space, const Linear
                                        const PlanOptions& options)
     : space_(space),
       problem_(problem),
-      plan_(make_plan(space, problem, epilogue, operands, options, gemm_)) {
+      program_(make_program(space, problem, epilogue, operands)),
+      plan_(make_plan(space, problem, program_, options, gemm_)) {
   problem_.x.data = nullptr;
   problem_.w.data = nullptr;
   compile_stages(plan_, space.backend(), options.compilation);
@@ -116,18 +117,15 @@ std::size_t PlanImplementation::workspace_bytes_for(const Arguments& arguments) 
 }
 
 void PlanImplementation::require_backend(const ExecutionSpace& space) const {
-  if (space.backend() != space_.backend())
-    throw Error(Status::invalid_argument,
-                std::string("space is an instance of backend ") + name_of(space.backend()) +
-                    ": the plan was made for " + name_of(space_.backend()));
+  detail::require_backend(space, space_.backend(), "the plan was made for");
 }
 
 void PlanImplementation::execute(const ExecutionSpace& space, const Arguments& arguments,
                                  void* workspace, std::size_t workspace_bytes) const {
   require_kokkos();
   require_backend(space);
-  validate(space.backend(), arguments, workspace, workspace_bytes);
-  const std::vector<const Binding*> bindings = match_bindings(plan_.program, arguments.bindings);
+  const std::vector<const Binding*> bindings =
+      validate(space.backend(), arguments, workspace, workspace_bytes);
 
   std::optional<WorkspacePool::Lease> lease;
   BoundMemory memory;

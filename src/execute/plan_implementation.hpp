@@ -28,9 +28,9 @@ class PlanImplementation {
   void require_backend(const ExecutionSpace& space) const;
 
   /// Throws the Error that execute() would for these arguments; `backend` decides which memory can
-  /// be reached.
-  void validate(Backend backend, const Arguments& arguments, const void* workspace,
-                std::size_t workspace_bytes) const;
+  /// be reached. Returns the binding of each operand of the program, which is one of `arguments`.
+  std::vector<const Binding*> validate(Backend backend, const Arguments& arguments,
+                                       const void* workspace, std::size_t workspace_bytes) const;
 
   /// Whether the execution uses weights in the engine's own format.
   static bool has_prepared_weights(const Arguments& arguments);
@@ -41,11 +41,14 @@ class PlanImplementation {
   const ExecutionSpace& space() const { return space_; }
   const LinearProblem& problem() const { return problem_; }
   const ExecutionPlan& plan() const { return plan_; }
-  const Program& program() const { return plan_.program; }
+  /// The program as it was written; plan().program is what is executed, which may multiply y
+  /// together from what the engine leaves.
+  const Program& program() const { return program_; }
 
  private:
   ExecutionSpace space_;
   LinearProblem problem_;
+  Program program_;
   std::shared_ptr<const GemmPlan> gemm_;  ///< of the chosen engine; set while plan_ is made
   ExecutionPlan plan_;
   mutable WorkspacePool pool_;

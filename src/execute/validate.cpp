@@ -10,7 +10,6 @@
 #include "execute/memory.hpp"
 #include "execute/plan_implementation.hpp"
 #include "execute/prepared_weights_implementation.hpp"
-#include "execute/problem_shape.hpp"
 #include "execute/tensor_checks.hpp"
 #include "expression/composites.hpp"
 #include "expression/number_text.hpp"
@@ -20,43 +19,34 @@ namespace postlude {
 namespace detail {
 namespace {
 
-std::int64_t element_count(const Tensor& tensor) {
-  std::int64_t count = 1;
-  for (int i = 0; i < tensor.rank; ++i) count *= tensor.extent[i];
-  return count;
-}
-
 /// x and w must be as they were described when the plan was made: the engine was chosen for that.
-void require_as_planned(const Tensor& tensor, const Tensor& planned, const std::string& name) {
-  bool same = tensor.dtype == planned.dtype && tensor.rank == planned.rank;
-  for (int i = 0; same && i < planned.rank; ++i) same = tensor.extent[i] == planned.extent[i];
-  if (!same)
-    throw Error(Status::shape_mismatch, name + " is " + name_of(tensor.dtype) + " " +
-                                            extents_text(tensor) + ": the plan was made for " +
-                                            name_of(planned.dtype) + " " + extents_text(planned));
-  for (int i = 0; i < planned.rank; ++i)
-    if (tensor.extent[i] > 1 && tensor.stride[i] != planned.stride[i] && element_count(tensor) > 0)
-      throw Error(Status::shape_mismatch, name + " has stride " + std::to_string(tensor.stride[i]) +
-                                              " in dimension " + std::to_string(i) +
-                                              ": the plan was made for stride " +
-                                              std::to_string(planned.stride[i]));
+void require_as_planned(const Tensor& tensor, const Tensor& planned, const ArgumentName& name) {
+  if (!same_form(tensor, planned))
+    throw Error(Status::shape_mismatch, name + " is " + form_text(tensor) +
+                                            ": the plan was made for " + form_text(planned));
+  const int dimension = different_stride(tensor, planned);
+  if (dimension >= 0)
+    throw Error(Status::shape_mismatch,
+                name + " has stride " + std::to_string(tensor.stride[dimension]) +
+                    " in dimension " + std::to_string(dimension) +
+                    ": the plan was made for stride " + std::to_string(planned.stride[dimension]));
 }
 
 void require_shape(const Tensor& tensor, const Shape& wanted, bool is_batched,
-                   const std::string& name) {
+                   const ArgumentName& name) {
   const Shape shape = shape_of(tensor, reading_as(wanted, is_batched));
   if (shape != wanted)
     throw Error(Status::shape_mismatch,
                 name + " has shape " + extents_text(tensor) + ": expected " + to_string(wanted));
 }
 
-void require_float(const Tensor& tensor, const std::string& name) {
+void require_float(const Tensor& tensor, const ArgumentName& name) {
   if (tensor.dtype == DataType::int64)
     throw Error(Status::unsupported, name + " has dtype i64: expected f64, f32, f16 or bf16");
 }
 
 void validate_operand(const ProgramOperand& operand, const Binding& binding, Backend backend) {
-  const std::string name = "operand '" + operand.name + "'";
+  const ArgumentName name("operand", operand.name);
   const bool wants_scalar = operand.kind == OperandKind::scalar;
   if (wants_scalar != binding.is_scalar)
     throw Error(Status::invalid_argument,
@@ -78,7 +68,7 @@ void validate_output(const ExecutionPlan& plan, std::size_t index, const Tensor&
                      Backend backend) {
   const ProgramResult& result = plan.program.results[index];
   const Value& value = plan.program.values[static_cast<std::size_t>(result.value)];
-  const std::string name = "output '" + result.name + "'";
+  const ArgumentName name("output", result.name);
   require_usable(output, name, backend);
   if (value.is_index() && output.dtype != DataType::int64)
     throw Error(Status::unsupported,
@@ -111,24 +101,10 @@ void validate_output(const ExecutionPlan& plan, std::size_t index, const Tensor&
 
 }  // namespace
 
-void require_usable(const Tensor& tensor, const std::string& name, Backend backend) {
-  require_valid_description(tensor, name);
-  if (element_count(tensor) == 0) return;
-  if (tensor.data == nullptr)
-    throw Error(Status::invalid_argument,
-                name + " has null data: expected " + extents_text(tensor) + " elements");
-  if (reinterpret_cast<std::uintptr_t>(tensor.data) % size_of(tensor.dtype) != 0)
-    throw Error(Status::invalid_argument, name + " is misaligned: expected a multiple of " +
-                                              std::to_string(size_of(tensor.dtype)) + " bytes");
-  if (!is_reachable(backend, tensor.memory_space) || !is_plausible_address(backend, tensor.data))
-    throw Error(Status::wrong_memory_space,
-                name + " is in memory that backend " + name_of(backend) +
-                    " cannot reach: expected " +
-                    (is_reachable(backend, MemorySpace::host) ? "host" : "device") + " memory");
-}
-
-void PlanImplementation::validate(Backend backend, const Arguments& arguments,
-                                  const void* workspace, std::size_t workspace_bytes) const {
+std::vector<const Binding*> PlanImplementation::validate(Backend backend,
+                                                         const Arguments& arguments,
+                                                         const void* workspace,
+                                                         std::size_t workspace_bytes) const {
   const bool uses_y = plan_.y_place != GemmResultPlace::nowhere;
   require_as_planned(arguments.x, problem_.x, "x");
   require_as_planned(arguments.w, problem_.w, "w");
@@ -167,25 +143,24 @@ void PlanImplementation::validate(Backend backend, const Arguments& arguments,
 
   for (std::size_t i = 0; i < results; ++i) {
     const Tensor& output = arguments.outputs[i];
-    // The words are put together only when they are needed: every execution comes through here.
-    const auto require_apart = [&](const Tensor& other, const char* kind, const std::string* name) {
+    const ArgumentName output_name("output", plan_.program.results[i].name);
+    const auto require_apart = [&](const Tensor& other, const ArgumentName& name) {
       if (may_overlap(output, other))
-        throw Error(Status::overlap, "output '" + plan_.program.results[i].name + "' overlaps " +
-                                         kind + (name == nullptr ? "" : " '" + *name + "'"));
+        throw Error(Status::overlap, output_name + " overlaps " + name.text());
     };
     if (uses_y) {
-      require_apart(arguments.x, "x", nullptr);
-      if (reads_w) require_apart(arguments.w, "w", nullptr);
+      require_apart(arguments.x, "x");
+      if (reads_w) require_apart(arguments.w, "w");
     }
     for (std::size_t j = 0; j < bindings.size(); ++j)
       if (plan_.program.operands[j].is_used && !bindings[j]->is_scalar)
-        require_apart(bindings[j]->tensor, "operand", &plan_.program.operands[j].name);
+        require_apart(bindings[j]->tensor, {"operand", plan_.program.operands[j].name});
     for (std::size_t j = 0; j < i; ++j)
-      require_apart(arguments.outputs[j], "output", &plan_.program.results[j].name);
+      require_apart(arguments.outputs[j], {"output", plan_.program.results[j].name});
     if (workspace != nullptr && overlaps_bytes(output, workspace, needed))
-      throw Error(Status::overlap,
-                  "output '" + plan_.program.results[i].name + "' overlaps the workspace");
+      throw Error(Status::overlap, output_name + " overlaps the workspace");
   }
+  return bindings;
 }
 
 }  // namespace detail

@@ -53,9 +53,9 @@ Array read(const Tensor& tensor, const Shape& shape, bool is_batched) {
 
 ProgramInputs program_inputs(const Plan& plan, const Arguments& arguments) {
   const PlanImplementation& implementation = plan.implementation();
-  implementation.validate(Backend::serial, arguments, nullptr, 0);
+  const std::vector<const Binding*> bindings =
+      implementation.validate(Backend::serial, arguments, nullptr, 0);
   const Program& program = implementation.program();
-  const std::vector<const Binding*> bindings = match_bindings(program, arguments.bindings);
   ProgramInputs inputs;
   inputs.operands.resize(program.operands.size());
   for (std::size_t i = 0; i < inputs.operands.size(); ++i)

@@ -120,7 +120,7 @@ class Analysis {
       case NodeKind::random:
         break;  // a multiple of 2^-24, exact
       case NodeKind::gemm_factors:
-        break;  // a power of two; a plan's, which no analysis is given
+        break;  // only in the program that a plan executes
     }
     return Array(value.shape);
   }
