@@ -2,9 +2,8 @@
 
 #include <postlude/error.hpp>
 
-#include <algorithm>
-#include <cctype>
 #include <string>
+#include <utility>
 
 #include "guard.hpp"
 #include "structs.hpp"
@@ -34,14 +33,6 @@ const Expression& expression_of(const BuilderState& builder, postlude_value valu
 void add_value(BuilderState& builder, Expression expression, postlude_value* value) {
   builder.values.push_back(std::move(expression));
   *value = static_cast<postlude_value>(builder.values.size());
-}
-
-bool is_identifier(const std::string& name) {
-  const auto is_part = [](char c) {
-    return std::isalnum(static_cast<unsigned char>(c)) || c == '_';
-  };
-  return !name.empty() && !std::isdigit(static_cast<unsigned char>(name[0])) &&
-         std::all_of(name.begin(), name.end(), is_part);
 }
 
 }  // namespace
@@ -116,14 +107,9 @@ postlude_status postlude_builder_result(postlude_builder* builder, const char* n
   return guard([&] {
     BuilderState& state = builder_of(builder);
     require_pointer(name, "name", "the result's name");
-    if (!is_identifier(name))
-      throw Error(Status::invalid_argument, "name is '" + std::string(name).substr(0, 64) +
-                                                "': expected letters, digits and underscores");
-    const postlude::Expression& expression = expression_of(state, value, "value");
-    for (const postlude::Epilogue::Result& result : state.results)
-      if (result.name == name)
-        throw Error(Status::invalid_argument,
-                    "name is '" + result.name + "', which an earlier result has already");
-    state.results.push_back({name, expression});
+    std::vector<postlude::Epilogue::Result> results = state.results;
+    results.push_back({name, expression_of(state, value, "value")});
+    postlude::Epilogue{results};  // refuses a name
+    state.results = std::move(results);
   });
 }

@@ -25,6 +25,9 @@ struct BuilderState {
   std::vector<Epilogue::Result> results;
 };
 
+/// The state of a builder, which Kokkos is not needed for.
+BuilderState& builder_of(const postlude_builder* builder);
+
 }  // namespace capi
 }  // namespace detail
 }  // namespace postlude
@@ -32,16 +35,5 @@ struct BuilderState {
 struct postlude_builder : postlude::detail::capi::Handle<postlude::detail::capi::BuilderState> {
   using Handle::Handle;
 };
-
-namespace postlude {
-namespace detail {
-namespace capi {
-
-/// The state of a builder, which Kokkos is not needed for.
-BuilderState& builder_of(const postlude_builder* builder);
-
-}  // namespace capi
-}  // namespace detail
-}  // namespace postlude
 
 #endif

@@ -56,7 +56,9 @@ Expression y();
 /// (letters, digits and underscores, not starting with a digit) and not one it already uses.
 /// `is_batched` is as in OperandDeclaration. Errors: Error(invalid_argument). Since: 0.1.
 Expression operand(const std::string& name, OperandKind kind, bool is_batched = false);
-/// An operand whose kind is that of its declaration in the plan, as for a name in a text.
+/// An operand whose kind is that of its declaration in the plan, as for a name in a text. Errors:
+/// Error(invalid_argument) for a name as above, Error(unknown_name) at planning when the plan
+/// declares no such operand. Since: 0.1.
 Expression operand(const std::string& name);
 /// An operand of the kind OperandKind::scalar, as operand(). Since: 0.1.
 Expression scalar(const std::string& name);
@@ -192,9 +194,9 @@ Expression avg_pool(const Expression& v, std::int64_t kernel, std::int64_t strid
 
 /// v * (u < p ? 0 : 1 / (1 - p)): u is uniform in [0, 1), drawn by Philox 4x32-10 from the seed and
 /// the element's index in row-major order, so that a seed gives one mask on every backend, dtype
-/// and layout. `seed` is a whole number of magnitude at most 2**53, or a scalar
-/// operand that is bound to one; p = 0 is the identity.
-/// Errors: Error(invalid_argument) for p outside [0, 1]. Since: 0.1.
+/// and layout. `seed` is a whole number of magnitude at most 2**53, or a scalar operand that is
+/// bound to one; p = 0 is the identity. Errors: Error(invalid_argument) for p outside [0, 1] and
+/// for another seed. Since: 0.1.
 Expression dropout(const Expression& v, const Expression& p, const Expression& seed);
 
 /// Declares an operand that an expression text names; the order is that of the C interface's
@@ -230,13 +232,14 @@ class Epilogue {
  public:
   /// A result and its name.
   struct Result {
-    std::string name;  ///< unlike every other result's
+    std::string name;  ///< letters, digits and underscores; unlike every other result's
     Expression value;  ///< what is computed
   };
 
   /// One result, named "result".
   Epilogue(const Expression& value);
-  /// Several results. Errors: Error(invalid_argument) for none, and for two of one name.
+  /// Several results. Errors: Error(invalid_argument) for none, for two of one name, and for a name
+  /// that is none.
   Epilogue(std::vector<Result> results);
   /// Parses `text`.
   Epilogue(const std::string& text);

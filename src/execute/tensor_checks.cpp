@@ -12,7 +12,7 @@ constexpr std::int64_t limit = std::int64_t(1) << 62;
 
 std::int64_t magnitude(std::int64_t value) { return value < 0 ? -value : value; }
 
-void require_dtype(const Tensor& tensor, const ArgumentName& name) {
+void require_dtype(const Tensor& tensor, const TensorName& name) {
   if (size_of(tensor.dtype) == 0)
     throw Error(Status::invalid_argument, name + " has dtype " +
                                               std::to_string(static_cast<int>(tensor.dtype)) +
@@ -43,7 +43,7 @@ std::string form_text(const Tensor& tensor) {
   return std::string(name_of(tensor.dtype)) + " " + extents_text(tensor);
 }
 
-void require_valid_description(const Tensor& tensor, const ArgumentName& name) {
+void require_valid_description(const Tensor& tensor, const TensorName& name) {
   require_dtype(tensor, name);
   if (tensor.rank < 1 || tensor.rank > 3)
     throw Error(Status::invalid_argument,
@@ -68,7 +68,7 @@ void require_valid_description(const Tensor& tensor, const ArgumentName& name) {
                                               " and strides whose addresses overflow 62 bits");
 }
 
-void require_usable(const Tensor& tensor, const ArgumentName& name, Backend backend) {
+void require_usable(const Tensor& tensor, const TensorName& name, Backend backend) {
   require_valid_description(tensor, name);
   if (element_count(tensor) == 0) return;
   if (tensor.data == nullptr)

@@ -7,18 +7,18 @@
 #include <postlude/backend.hpp>
 #include <postlude/tensor.hpp>
 
-#include "execute/argument_name.hpp"
+#include "execute/tensor_name.hpp"
 
 namespace postlude {
 namespace detail {
 
 /// Throws Error unless the tensor has a known dtype, a rank of 1 to 3 and extents whose number of
 /// bytes fits in 62 bits.
-void require_valid_description(const Tensor& tensor, const ArgumentName& name);
+void require_valid_description(const Tensor& tensor, const TensorName& name);
 
 /// Throws Error unless kernels of the backend can read and write the tensor: a valid description,
 /// data, alignment, memory space.
-void require_usable(const Tensor& tensor, const ArgumentName& name, Backend backend);
+void require_usable(const Tensor& tensor, const TensorName& name, Backend backend);
 
 /// Whether both have one dtype, rank and extents.
 bool same_form(const Tensor& a, const Tensor& b);

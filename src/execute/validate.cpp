@@ -20,7 +20,7 @@ namespace detail {
 namespace {
 
 /// x and w must be as they were described when the plan was made: the engine was chosen for that.
-void require_as_planned(const Tensor& tensor, const Tensor& planned, const ArgumentName& name) {
+void require_as_planned(const Tensor& tensor, const Tensor& planned, const TensorName& name) {
   if (!same_form(tensor, planned))
     throw Error(Status::shape_mismatch, name + " is " + form_text(tensor) +
                                             ": the plan was made for " + form_text(planned));
@@ -33,20 +33,20 @@ void require_as_planned(const Tensor& tensor, const Tensor& planned, const Argum
 }
 
 void require_shape(const Tensor& tensor, const Shape& wanted, bool is_batched,
-                   const ArgumentName& name) {
+                   const TensorName& name) {
   const Shape shape = shape_of(tensor, reading_as(wanted, is_batched));
   if (shape != wanted)
     throw Error(Status::shape_mismatch,
                 name + " has shape " + extents_text(tensor) + ": expected " + to_string(wanted));
 }
 
-void require_float(const Tensor& tensor, const ArgumentName& name) {
+void require_float(const Tensor& tensor, const TensorName& name) {
   if (tensor.dtype == DataType::int64)
     throw Error(Status::unsupported, name + " has dtype i64: expected f64, f32, f16 or bf16");
 }
 
 void validate_operand(const ProgramOperand& operand, const Binding& binding, Backend backend) {
-  const ArgumentName name("operand", operand.name);
+  const TensorName name("operand", operand.name);
   const bool wants_scalar = operand.kind == OperandKind::scalar;
   if (wants_scalar != binding.is_scalar)
     throw Error(Status::invalid_argument,
@@ -68,7 +68,7 @@ void validate_output(const ExecutionPlan& plan, std::size_t index, const Tensor&
                      Backend backend) {
   const ProgramResult& result = plan.program.results[index];
   const Value& value = plan.program.values[static_cast<std::size_t>(result.value)];
-  const ArgumentName name("output", result.name);
+  const TensorName name("output", result.name);
   require_usable(output, name, backend);
   if (value.is_index() && output.dtype != DataType::int64)
     throw Error(Status::unsupported,
@@ -143,8 +143,8 @@ std::vector<const Binding*> PlanImplementation::validate(Backend backend,
 
   for (std::size_t i = 0; i < results; ++i) {
     const Tensor& output = arguments.outputs[i];
-    const ArgumentName output_name("output", plan_.program.results[i].name);
-    const auto require_apart = [&](const Tensor& other, const ArgumentName& name) {
+    const TensorName output_name("output", plan_.program.results[i].name);
+    const auto require_apart = [&](const Tensor& other, const TensorName& name) {
       if (may_overlap(output, other))
         throw Error(Status::overlap, output_name + " overlaps " + name.text());
     };

@@ -4,45 +4,25 @@
 
 #include "expression/composites.hpp"
 #include "expression/signature.hpp"
-#include "expression/source_text.hpp"
 
 namespace postlude {
 namespace detail {
 namespace {
 
-[[noreturn]] void fail(Status status, const std::string& message, const std::string& text,
-                       SourceSpan span) {
-  if (text.empty()) throw Error(status, message);
-  fail_at(status, message, text, span.offset, span.length);
-}
-
 [[noreturn]] void fail_call(const Call& call, const std::string& message, const std::string& text) {
-  fail(Status::syntax_error, message, text, call.function_span);
+  fail_at(Status::syntax_error, message, text, call.function_span);
 }
 
 [[noreturn]] void fail_keyword(const ArgumentNode& argument, const std::string& function,
                                const std::string& usage, const std::string& text) {
-  fail(Status::unknown_name,
-       "'" + function + "' has no argument '" + argument.keyword.substr(0, 64) + "': expected " +
-           usage,
-       text, argument.keyword_span);
-}
-
-/// The operator that does what other languages have a function for, or "".
-std::string operator_of(const std::string& name) {
-  static constexpr std::pair<const char*, const char*> operators[] = {
-      {"add", "+"},       {"sub", "-"},  {"subtract", "-"}, {"neg", "-"},    {"negate", "-"},
-      {"mul", "*"},       {"div", "/"},  {"multiply", "*"}, {"divide", "/"}, {"pow", "**"},
-      {"power", "**"},    {"less", "<"}, {"greater", ">"},  {"equal", "=="}, {"eq", "=="},
-      {"lt", "<"},        {"le", "<="},  {"gt", ">"},       {"ge", ">="},    {"ne", "!="},
-      {"not_equal", "!="}};
-  for (const auto& [function, symbol] : operators)
-    if (name == function) return symbol;
-  return "";
+  fail_at(Status::unknown_name,
+          "'" + function + "' has no argument '" + argument.keyword.substr(0, 64) + "': expected " +
+              usage,
+          text, argument.keyword_span);
 }
 
 /// The arguments in the order of the parameters, with defaults filled in and null for an optional
-/// one that was left out. `Signature` has a name, a text and parameters.
+/// one that was left out. `Signature` has a text and parameters.
 template <class Signature>
 std::vector<NodePointer> match(const Signature& signature, const Call& call,
                                const std::string& text) {
@@ -53,16 +33,16 @@ std::vector<NodePointer> match(const Signature& signature, const Call& call,
     if (!list[i].keyword.empty()) {
       slot = 0;
       while (slot < inputs.size() && signature.parameters[slot].name != list[i].keyword) ++slot;
-      if (slot == inputs.size()) fail_keyword(list[i], signature.name, signature.text, text);
+      if (slot == inputs.size()) fail_keyword(list[i], call.function, signature.text, text);
     }
     if (slot >= inputs.size())
       fail_call(call,
-                "'" + signature.name + "' takes at most " + std::to_string(inputs.size()) +
+                "'" + call.function + "' takes at most " + std::to_string(inputs.size()) +
                     " arguments (" + signature.text + "), found " + std::to_string(list.size()),
                 text);
     if (inputs[slot] != nullptr)
       fail_call(call,
-                "argument '" + signature.parameters[slot].name + "' of '" + signature.name +
+                "argument '" + signature.parameters[slot].name + "' of '" + call.function +
                     "' is given twice",
                 text);
     inputs[slot] = list[i].value;
@@ -72,7 +52,7 @@ std::vector<NodePointer> match(const Signature& signature, const Call& call,
     if (inputs[i] != nullptr || parameter.is_optional) continue;
     if (!parameter.has_default)
       fail_call(call,
-                "'" + signature.name + "' needs its argument '" + parameter.name + "' (" +
+                "'" + call.function + "' needs its argument '" + parameter.name + "' (" +
                     signature.text + ")",
                 text);
     inputs[i] = make_constant(parameter.default_value, call.span);
@@ -121,15 +101,22 @@ void require_function(const std::string& name, SourceSpan span, const std::strin
   if (find_function(name) != nullptr || find_reduction(name) != nullptr ||
       find_composite(name) != nullptr)
     return;
-  std::string guess = operator_of(name);
+  std::string guess = operator_instead_of(name);
   if (guess.empty()) guess = closest_name(name, function_names());
-  fail(Status::unknown_name,
-       "unknown function '" + name.substr(0, 64) + "'" +
-           (guess.empty() ? "" : "; did you mean '" + guess + "'?"),
-       text, span);
+  fail_at(Status::unknown_name,
+          "unknown function '" + name.substr(0, 64) + "'" +
+              (guess.empty() ? "" : "; did you mean '" + guess + "'?"),
+          text, span);
 }
 
 NodePointer make_call(const Call& call, const std::string& text) {
+  // A single argument negates with "-"; with the others it is one too few.
+  const OperatorSignature* symbol =
+      call.arguments.size() == 1 ? find_operator(call.function, 1) : nullptr;
+  if (symbol == nullptr) symbol = find_operator(call.function, 2);
+  if (symbol != nullptr)
+    return make_operation(symbol->operation, match(signature_of(symbol->operation), call, text),
+                          call.span, text);
   require_function(call.function, call.function_span, text);
   if (const CompositeSignature* composite = find_composite(call.function))
     return expand(composite->composite, match(*composite, call, text), call.span, text);

@@ -4,17 +4,10 @@
 #include <utility>
 
 #include "expression/number_text.hpp"
-#include "expression/source_text.hpp"
 
 namespace postlude {
 namespace detail {
 namespace {
-
-[[noreturn]] void fail(Status status, const std::string& message, const Node& node,
-                       const std::string& text) {
-  if (text.empty()) throw Error(status, message);
-  fail_at(status, message, text, node.span.offset, node.span.length);
-}
 
 class Composer {
  public:
@@ -64,18 +57,18 @@ class Composer {
   double epsilon(std::size_t index) const {
     const double value = constant_of(*argument(index), "eps", text_);
     if (!(value >= 0))
-      fail(Status::invalid_argument,
-           "eps is " + number_text(value) + ": expected a number that is not negative",
-           *argument(index), text_);
+      fail_at(Status::invalid_argument,
+              "eps is " + number_text(value) + ": expected a number that is not negative", text_,
+              argument(index)->span);
     return value;
   }
 
   std::int64_t positive_integer(std::size_t index, const std::string& what) const {
     const double value = constant_of(*argument(index), what, text_);
     if (!(value >= 1 && value <= 1e15 && value == std::floor(value)))
-      fail(Status::invalid_argument,
-           what + " is " + number_text(value) + ": expected a positive integer", *argument(index),
-           text_);
+      fail_at(Status::invalid_argument,
+              what + " is " + number_text(value) + ": expected a positive integer", text_,
+              argument(index)->span);
     return static_cast<std::int64_t>(value);
   }
 
@@ -134,7 +127,8 @@ class Composer {
 
   NodePointer batch_norm() const {
     if ((argument(1) == nullptr) != (argument(2) == nullptr))
-      throw_missing("batch_norm takes mean and var together, or neither");
+      fail_at(Status::invalid_argument, "batch_norm takes mean and var together, or neither", text_,
+              span_);
     const NodePointer mean = argument(1) != nullptr ? argument(1) : reduce(Reduction::mean, v_, 0);
     const NodePointer variance =
         argument(2) != nullptr ? argument(2) : reduce(Reduction::var, v_, 0, 0);
@@ -156,28 +150,24 @@ class Composer {
     const NodePointer& p = argument(1);
     if (p->kind == NodeKind::constant) {
       if (!(p->constant >= 0 && p->constant <= 1))
-        fail(Status::invalid_argument,
-             "p is " + number_text(p->constant) + ": expected a number between 0 and 1", *p, text_);
+        fail_at(Status::invalid_argument,
+                "p is " + number_text(p->constant) + ": expected a number between 0 and 1", text_,
+                p->span);
       if (p->constant == 0) return v_;
       if (p->constant == 1) return apply(Operation::multiply, {v_, number(0)});
     }
     const NodePointer& seed = argument(2);
     if (seed->kind == NodeKind::constant && !is_valid_seed(seed->constant))
-      fail(Status::invalid_argument,
-           "seed is " + number_text(seed->constant) +
-               ": expected a whole number of magnitude at most 2**53",
-           *seed, text_);
+      fail_at(Status::invalid_argument,
+              "seed is " + number_text(seed->constant) +
+                  ": expected a whole number of magnitude at most 2**53",
+              text_, seed->span);
     const NodePointer uniform = make_random(v_, argument(2), span_, text_);
     const NodePointer kept =
         apply(Operation::reciprocal, {apply(Operation::subtract, {number(1), p})});
     const NodePointer mask =
         apply(Operation::where, {apply(Operation::less, {uniform, p}), number(0), kept});
     return apply(Operation::multiply, {v_, mask});
-  }
-
-  [[noreturn]] void throw_missing(const std::string& message) const {
-    if (text_.empty()) throw Error(Status::invalid_argument, message);
-    fail_at(Status::invalid_argument, message, text_, span_.offset, span_.length);
   }
 
   const std::vector<NodePointer>& arguments_;
@@ -199,7 +189,7 @@ bool is_valid_seed(double value) {
 
 double constant_of(const Node& node, const std::string& what, const std::string& text) {
   if (node.kind != NodeKind::constant)
-    fail(Status::syntax_error, "'" + what + "' must be a number", node, text);
+    fail_at(Status::syntax_error, "'" + what + "' must be a number", text, node.span);
   return node.constant;
 }
 
@@ -207,10 +197,10 @@ int dimension_of(const Node& node, const std::string& text) {
   const double value = constant_of(node, "dim", text);
   if (value == 0 || value == -2) return 0;
   if (value == 1 || value == -1) return 1;
-  fail(Status::invalid_argument,
-       "dim is " + number_text(value) +
-           ": expected 0 or -2 (over the rows), 1 or -1 (over the columns)",
-       node, text);
+  fail_at(Status::invalid_argument,
+          "dim is " + number_text(value) +
+              ": expected 0 or -2 (over the rows), 1 or -1 (over the columns)",
+          text, node.span);
 }
 
 }  // namespace detail

@@ -26,34 +26,6 @@ void require_operand_name(const std::string& name) {
                     "': expected letters, digits and underscores, and no name of the language");
 }
 
-struct Symbol {
-  const char* text;
-  Operation operation;
-};
-constexpr Symbol symbols[] = {
-    {"+", Operation::add},         {"-", Operation::subtract},  {"*", Operation::multiply},
-    {"/", Operation::divide},      {"**", Operation::power},    {"<", Operation::less},
-    {"<=", Operation::less_equal}, {">", Operation::greater},   {">=", Operation::greater_equal},
-    {"==", Operation::equal},      {"!=", Operation::not_equal}};
-
-Expression apply_symbol(const Symbol& symbol, const std::vector<CallArgument>& arguments) {
-  std::vector<detail::NodePointer> inputs;
-  for (const CallArgument& argument : arguments) {
-    if (!argument.keyword.empty())
-      throw Error(Status::unknown_name, "'" + std::string(symbol.text) + "' has no argument '" +
-                                            argument.keyword.substr(0, 64) +
-                                            "': expected two values");
-    inputs.push_back(argument.value.node());
-  }
-  const bool is_sign = symbol.operation == Operation::subtract && inputs.size() == 1;
-  if (inputs.size() != 2 && !is_sign)
-    throw Error(Status::syntax_error, "'" + std::string(symbol.text) +
-                                          "' takes two values, found " +
-                                          std::to_string(inputs.size()));
-  return Expression(detail::make_operation(is_sign ? Operation::negate : symbol.operation,
-                                           std::move(inputs), {}, ""));
-}
-
 }  // namespace
 
 Expression operand(const std::string& name) {
@@ -62,8 +34,6 @@ Expression operand(const std::string& name) {
 }
 
 Expression call(const std::string& function, const std::vector<CallArgument>& arguments) {
-  for (const Symbol& symbol : symbols)
-    if (function == symbol.text) return apply_symbol(symbol, arguments);
   detail::Call call{function, {}, {}, {}};
   for (const CallArgument& argument : arguments) {
     if (argument.keyword.empty() && !call.arguments.empty() &&
@@ -128,9 +98,14 @@ Epilogue::Epilogue(std::vector<Result> results) : results_(std::move(results)) {
   if (results_.empty())
     throw Error(Status::invalid_argument, "results is empty: expected at least one result");
   std::set<std::string> names;
-  for (const Result& result : results_)
+  for (const Result& result : results_) {
+    if (!detail::is_identifier(result.name))
+      throw Error(Status::invalid_argument, "a result's name is '" + result.name.substr(0, 64) +
+                                                "': expected letters, digits and underscores");
     if (!names.insert(result.name).second)
-      throw Error(Status::invalid_argument, "results names '" + result.name + "' twice");
+      throw Error(Status::invalid_argument,
+                  "a result's name is '" + result.name + "', which an earlier result has already");
+  }
 }
 
 Epilogue::Epilogue(const std::string& text) : results_(detail::parse(text)), text_(text) {}

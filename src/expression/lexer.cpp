@@ -50,12 +50,12 @@ std::vector<Token> tokenize(std::string_view text) {
       const bool runs_on =
           at < text.size() && (is_letter(text[at]) || is_digit(text[at]) || text[at] == '.');
       if (parsed.ec == std::errc::result_out_of_range)
-        fail_at(Status::syntax_error, "this number is outside the range of float64", text, begin,
-                at - begin);
+        fail_at(Status::syntax_error, "this number is outside the range of float64", text,
+                {begin, at - begin});
       if (parsed.ec != std::errc() || runs_on) {
         while (at < text.size() && (is_letter(text[at]) || is_digit(text[at]) || text[at] == '.'))
           ++at;
-        fail_at(Status::syntax_error, "this is not a number", text, begin, at - begin);
+        fail_at(Status::syntax_error, "this is not a number", text, {begin, at - begin});
       }
       tokens.push_back({TokenKind::number, text.substr(begin, at - begin), begin, value});
     } else if (is_letter(c)) {
@@ -67,7 +67,7 @@ std::vector<Token> tokenize(std::string_view text) {
       if (c == ')' && open_parentheses > 0) --open_parentheses;
       tokens.push_back({TokenKind::symbol, text.substr(begin, length), begin});
     } else {
-      fail_at(Status::syntax_error, "unexpected " + quoted(c), text, begin, 1);
+      fail_at(Status::syntax_error, "unexpected " + quoted(c), text, {begin, 1});
     }
   }
   tokens.push_back({TokenKind::end_of_text, text.substr(text.size()), text.size()});

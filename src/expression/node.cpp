@@ -3,8 +3,6 @@
 #include <algorithm>
 #include <utility>
 
-#include "expression/source_text.hpp"
-
 namespace postlude {
 namespace detail {
 namespace {
@@ -18,12 +16,11 @@ std::shared_ptr<Node> make_inner_node(NodeKind kind, std::vector<NodePointer> in
   node->span = span;
   for (const NodePointer& input : node->inputs)
     node->depth = std::max(node->depth, input->depth + 1);
-  if (node->depth > maximum_depth) {
-    const std::string message =
-        "the expression is nested more than " + std::to_string(maximum_depth) + " operations deep";
-    if (text.empty()) throw Error(Status::invalid_argument, message);
-    fail_at(Status::invalid_argument, message, text, span.offset, span.length);
-  }
+  if (node->depth > maximum_depth)
+    fail_at(
+        Status::invalid_argument,
+        "the expression is nested more than " + std::to_string(maximum_depth) + " operations deep",
+        text, span);
   return node;
 }
 

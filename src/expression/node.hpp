@@ -9,6 +9,8 @@
 
 #include <postlude/expression.hpp>
 
+#include "expression/source_text.hpp"
+
 namespace postlude {
 namespace detail {
 
@@ -33,12 +35,6 @@ struct Window {
   std::int64_t size = 0;
   std::int64_t step = 0;
   bool is_whole() const { return groups == 0 && size == 0; }
-};
-
-/// Where a node stands in the text of its epilogue; `length` 0 when it was built by C++ operators.
-struct SourceSpan {
-  std::size_t offset = 0;
-  std::size_t length = 0;
 };
 
 /// One operation of an expression. Shapes are unknown here: an expression is checked against a

@@ -10,7 +10,6 @@
 #include "expression/lexer.hpp"
 #include "expression/node.hpp"
 #include "expression/signature.hpp"
-#include "expression/source_text.hpp"
 
 namespace postlude {
 namespace detail {
@@ -38,13 +37,14 @@ class Parser {
 
  private:
   [[noreturn]] void fail(const std::string& message, const Token& token) const {
-    fail_at(Status::syntax_error, message, text_, token.offset, token.text.size());
+    fail_at(Status::syntax_error, message, text_, span_of(token));
   }
+
+  static SourceSpan span_of(const Token& token) { return {token.offset, token.text.size()}; }
 
   const Token& peek(std::size_t ahead = 0) const {
     return tokens_[std::min(position_ + ahead, tokens_.size() - 1)];
   }
-  const Token& next() { return tokens_[std::min(position_++, tokens_.size() - 1)]; }
 
   bool at_symbol(std::string_view symbol, std::size_t ahead = 0) const {
     return peek(ahead).kind == TokenKind::symbol && peek(ahead).text == symbol;
@@ -139,48 +139,39 @@ class Parser {
     return make_operation(op, {std::move(a), std::move(b)}, span_from(begin), text_);
   }
 
-  /// The comparison that the next token writes, if it is one.
-  std::optional<Operation> comparison_ahead() const {
-    static constexpr std::pair<std::string_view, Operation> symbols[] = {
-        {"<", Operation::less},    {"<=", Operation::less_equal},
-        {">", Operation::greater}, {">=", Operation::greater_equal},
-        {"==", Operation::equal},  {"!=", Operation::not_equal}};
-    for (const auto& [symbol, operation] : symbols)
-      if (at_symbol(symbol)) return operation;
-    return std::nullopt;
+  /// The operation of the infix operator that the next token is, if it has this precedence.
+  std::optional<Operation> infix_ahead(Precedence precedence) const {
+    if (peek().kind != TokenKind::symbol) return std::nullopt;
+    const OperatorSignature* found = find_operator(peek().text, 2);
+    if (found == nullptr || found->precedence != precedence) return std::nullopt;
+    return found->operation;
+  }
+
+  /// Operands of one precedence, which groups from the left: a - b - c is (a - b) - c.
+  NodePointer from_the_left(Precedence precedence, NodePointer (Parser::*operand)()) {
+    const std::size_t begin = peek().offset;
+    NodePointer left = (this->*operand)();
+    while (const std::optional<Operation> infix = infix_ahead(precedence)) {
+      ++position_;
+      left = operation(*infix, left, (this->*operand)(), begin);
+    }
+    return left;
   }
 
   NodePointer comparison() {
     const std::size_t begin = peek().offset;
     NodePointer left = sum();
-    const std::optional<Operation> compared = comparison_ahead();
+    const std::optional<Operation> compared = infix_ahead(Precedence::comparison);
     if (!compared) return left;
     ++position_;
     left = operation(*compared, left, sum(), begin);
-    if (comparison_ahead())
+    if (infix_ahead(Precedence::comparison))
       fail("comparisons cannot be chained: use parentheses, or multiply two comparisons", peek());
     return left;
   }
 
-  NodePointer sum() {
-    const std::size_t begin = peek().offset;
-    NodePointer left = product();
-    while (at_symbol("+") || at_symbol("-")) {
-      const Operation op = next().text == "+" ? Operation::add : Operation::subtract;
-      left = operation(op, left, product(), begin);
-    }
-    return left;
-  }
-
-  NodePointer product() {
-    const std::size_t begin = peek().offset;
-    NodePointer left = unary();
-    while (at_symbol("*") || at_symbol("/")) {
-      const Operation op = next().text == "*" ? Operation::multiply : Operation::divide;
-      left = operation(op, left, unary(), begin);
-    }
-    return left;
-  }
+  NodePointer sum() { return from_the_left(Precedence::sum, &Parser::product); }
+  NodePointer product() { return from_the_left(Precedence::product, &Parser::unary); }
 
   NodePointer unary() {
     const Nesting nesting(*this);
@@ -202,7 +193,7 @@ class Parser {
     const Token token = peek();
     if (token.kind == TokenKind::number) {
       ++position_;
-      return make_constant(token.number, {token.offset, token.text.size()});
+      return make_constant(token.number, span_of(token));
     }
     if (take_symbol("(")) {
       const NodePointer value = comparison();
@@ -217,7 +208,7 @@ class Parser {
   }
 
   NodePointer name(const Token& token) const {
-    const SourceSpan span{token.offset, token.text.size()};
+    const SourceSpan span = span_of(token);
     const std::string text(token.text);
     if (const auto bound = bindings_.find(text); bound != bindings_.end()) return bound->second;
     if (text == "y") return make_gemm_result(span);
@@ -235,7 +226,7 @@ class Parser {
       ArgumentNode argument;
       if (peek().kind == TokenKind::name && at_symbol("=", 1)) {
         argument.keyword = std::string(peek().text);
-        argument.keyword_span = {peek().offset, peek().text.size()};
+        argument.keyword_span = span_of(peek());
         position_ += 2;
       } else if (!list.empty() && !list.back().keyword.empty()) {
         fail("a positional argument cannot follow one given by keyword", peek());
@@ -249,7 +240,7 @@ class Parser {
 
   NodePointer call(const Token& function) {
     const std::string name(function.text);
-    const SourceSpan name_span{function.offset, function.text.size()};
+    const SourceSpan name_span = span_of(function);
     // Before the arguments, so that a misspelt name is what a wrong call is blamed on.
     require_function(name, name_span, text_);
     Call call{name, name_span, arguments(), {}};

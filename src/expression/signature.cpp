@@ -50,6 +50,20 @@ const std::vector<OperationSignature>& operations() {
   return table;
 }
 
+constexpr OperatorSignature operators[] = {
+    {Operation::add, "+", "add", Precedence::sum},
+    {Operation::subtract, "-", "sub", Precedence::sum},
+    {Operation::multiply, "*", "mul", Precedence::product},
+    {Operation::divide, "/", "div", Precedence::product},
+    {Operation::negate, "-", "neg", Precedence::product},
+    {Operation::power, "**", "pow", Precedence::power},
+    {Operation::less, "<", "lt", Precedence::comparison},
+    {Operation::less_equal, "<=", "le", Precedence::comparison},
+    {Operation::greater, ">", "gt", Precedence::comparison},
+    {Operation::greater_equal, ">=", "ge", Precedence::comparison},
+    {Operation::equal, "==", "eq", Precedence::comparison},
+    {Operation::not_equal, "!=", "ne", Precedence::comparison}};
+
 const std::vector<ReductionSignature>& reductions() {
   static const std::vector<ReductionSignature> table = {
 #define POSTLUDE_ROW(name, parameter, fallback, formula) \
@@ -131,6 +145,19 @@ const CompositeSignature* find_composite(std::string_view name) {
   for (const CompositeSignature& row : composites())
     if (row.name == name) return &row;
   return nullptr;
+}
+
+const OperatorSignature* find_operator(std::string_view symbol, int arity) {
+  for (const OperatorSignature& row : operators)
+    if (row.symbol == symbol && signature_of(row.operation).arity == arity) return &row;
+  return nullptr;
+}
+
+std::string operator_instead_of(std::string_view function) {
+  for (const OperatorSignature& row : operators)
+    if (row.other_name == function || signature_of(row.operation).name == function)
+      return std::string(row.symbol);
+  return "";
 }
 
 bool is_reserved_name(std::string_view name) {

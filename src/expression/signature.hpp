@@ -27,6 +27,17 @@ struct OperationSignature {
   std::vector<Parameter> parameters;
 };
 
+/// How tightly an infix operator binds.
+enum class Precedence { comparison, sum, product, power };
+
+/// How an operation of the table that is an operator is written.
+struct OperatorSignature {
+  Operation operation;
+  std::string_view symbol;
+  std::string_view other_name;  ///< what other languages call a function that does this
+  Precedence precedence;
+};
+
 /// What the operation table says of one reduction.
 struct ReductionSignature {
   Reduction reduction;
@@ -51,6 +62,12 @@ const ReductionSignature& signature_of(Reduction reduction);
 const OperationSignature* find_function(std::string_view name);
 const ReductionSignature* find_reduction(std::string_view name);
 const CompositeSignature* find_composite(std::string_view name);
+
+/// The operator that is written so between two values (`arity` 2) or before one (1); null when
+/// there is none.
+const OperatorSignature* find_operator(std::string_view symbol, int arity);
+/// The operator that does what a function of this name does elsewhere, or "".
+std::string operator_instead_of(std::string_view function);
 
 /// True for `y`, `inf`, `nan`, `return` and every function and reduction.
 bool is_reserved_name(std::string_view name);

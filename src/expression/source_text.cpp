@@ -5,9 +5,8 @@
 namespace postlude {
 namespace detail {
 
-std::string with_caret(const std::string& message, std::string_view text, std::size_t offset,
-                       std::size_t length) {
-  offset = std::min(offset, text.size());
+std::string with_caret(const std::string& message, std::string_view text, SourceSpan span) {
+  const std::size_t offset = std::min(span.offset, text.size());
   std::size_t line_begin = 0;
   std::size_t line_number = 1;
   for (std::size_t i = 0; i < offset; ++i) {
@@ -31,16 +30,15 @@ std::string with_caret(const std::string& message, std::string_view text, std::s
     if (static_cast<unsigned char>(c) < 0x20 || c == 0x7f) c = ' ';
   const std::size_t caret = prefix.size() + (offset - shown_begin);
   const std::size_t marked =
-      std::max<std::size_t>(1, std::min(length, shown_end > offset ? shown_end - offset : 1));
+      std::max<std::size_t>(1, std::min(span.length, shown_end > offset ? shown_end - offset : 1));
 
   return message + " (line " + std::to_string(line_number) + ", column " +
          std::to_string(column + 1) + ")\n  " + prefix + line + suffix + "\n  " +
          std::string(caret, ' ') + '^' + std::string(marked - 1, '~');
 }
 
-void fail_at(Status status, const std::string& message, std::string_view text, std::size_t offset,
-             std::size_t length) {
-  throw Error(status, with_caret(message, text, offset, length));
+void fail_at(Status status, const std::string& message, std::string_view text, SourceSpan span) {
+  throw Error(status, text.empty() ? message : with_caret(message, text, span));
 }
 
 }  // namespace detail

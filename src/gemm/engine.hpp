@@ -46,8 +46,8 @@ class GemmPlan {
   virtual ~GemmPlan() = default;
 
   /// Enqueues the GEMM on `space`. Writes every element of y, and both factors where the problem
-  /// has them, and reads none of it. `problem` is the
-  /// one that the plan was made for, but y may have another leading dimension and batch stride.
+  /// has them, and reads none of it. `problem` is the one that the plan was made for, but y may
+  /// have another leading dimension and batch stride.
   virtual void run(const ExecutionSpace& space, const GemmProblem& problem,
                    const GemmArguments& arguments) const = 0;
 

@@ -10,7 +10,6 @@
 
 #include "expression/composites.hpp"
 #include "expression/signature.hpp"
-#include "expression/source_text.hpp"
 
 namespace postlude {
 namespace detail {
@@ -77,11 +76,6 @@ class Lowering {
         {name, declaration.kind, declaration.is_batched, operand_shape(declaration, program_.y)});
   }
 
-  [[noreturn]] void fail(Status status, const std::string& message, const Node& node) const {
-    if (program_.text.empty() || node.span.length == 0) throw Error(status, message);
-    fail_at(status, message, program_.text, node.span.offset, node.span.length);
-  }
-
   int visit(const NodePointer& node) {
     if (const auto seen = visited_.find(node.get()); seen != visited_.end()) return seen->second;
     Value value;
@@ -145,9 +139,6 @@ class Lowering {
             throw Error(Status::invalid_argument, "seed must be a number or a scalar operand");
           if (seed.kind == NodeKind::operand)
             program_.operands[static_cast<std::size_t>(seed.operand)].is_seed = true;
-          else if (!is_valid_seed(seed.constant))
-            throw Error(Status::invalid_argument,
-                        "seed must be a whole number of magnitude at most 2**53");
           value.shape = shapes[0];
           value.inputs.erase(value.inputs.begin());
           break;
@@ -158,7 +149,7 @@ class Lowering {
     } catch (const Error& error) {
       // Only shape and parameter errors come without a place.
       if (std::strchr(error.what(), '\n') != nullptr) throw;
-      fail(error.status(), error.what(), node);
+      fail_at(error.status(), error.what(), program_.text, node.span);
     }
   }
 
@@ -187,11 +178,11 @@ class Lowering {
         std::vector<std::string> names;
         for (const auto& entry : operand_index_) names.push_back(entry.first);
         const std::string guess = closest_name(node.name, names);
-        fail(Status::unknown_name,
-             "'" + node.name.substr(0, 64) +
-                 "' is neither a name of the language nor a declared operand" +
-                 (guess.empty() ? "" : "; did you mean '" + guess + "'?"),
-             node);
+        fail_at(Status::unknown_name,
+                "'" + node.name.substr(0, 64) +
+                    "' is neither a name of the language nor a declared operand" +
+                    (guess.empty() ? "" : "; did you mean '" + guess + "'?"),
+                program_.text, node.span);
       }
       declare({node.name, node.operand_kind, node.operand_is_batched});
     }

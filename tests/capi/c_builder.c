@@ -117,7 +117,9 @@ static void test_programs(postlude_context* context) {
   EXPECT_SUCCESS(postlude_builder_y(builder, &y));
   const postlude_value gain = operand(builder, "gain");
   postlude_value value = call_2(builder, "**", call_2(builder, "*", y, gain), y);
-  value = call_2(builder, "/", value, call_1(builder, "-", gain));
+  const postlude_argument quotient[] = {keyword("b", call_1(builder, "-", gain)),
+                                        keyword("a", value)};
+  EXPECT_SUCCESS(postlude_builder_call(builder, "/", quotient, 2, &value));
   static const char* const comparisons[] = {"<", "<=", ">", ">=", "==", "!="};
   for (int i = 0; i < 6; ++i) value = call_2(builder, comparisons[i], value, gain);
   const postlude_argument clamp[] = {positional(value), keyword("max", constant(builder, 2)),
@@ -221,9 +223,9 @@ static void test_invalid_input(postlude_context* context) {
   REFUSED(postlude_builder_call(builder, "<>", arguments, 2, &value), POSTLUDE_UNKNOWN_NAME,
           "'<>'");
   REFUSED(postlude_builder_call(builder, "+", arguments, 1, &value), POSTLUDE_SYNTAX_ERROR,
-          "two values");
+          "'+' needs its argument 'b'");
   REFUSED(postlude_builder_call(builder, "+", arguments, 3, &value), POSTLUDE_SYNTAX_ERROR,
-          "two values");
+          "'+' takes at most 2 arguments");
   const postlude_value wrong_values[] = {0, -1, 2, INT64_MAX, INT64_MIN};
   for (int i = 0; i < 5; ++i) {
     arguments[1].value = wrong_values[i];
@@ -241,8 +243,8 @@ static void test_invalid_input(postlude_context* context) {
           "positional argument");
   REFUSED(postlude_builder_call(builder, "clamp", arguments, 2, &value), POSTLUDE_UNKNOWN_NAME,
           "'lowest'");
-  arguments[1].keyword = "b";
-  REFUSED(postlude_builder_call(builder, "+", arguments, 2, &value), POSTLUDE_UNKNOWN_NAME, "'b'");
+  arguments[1].keyword = "c";
+  REFUSED(postlude_builder_call(builder, "+", arguments, 2, &value), POSTLUDE_UNKNOWN_NAME, "'c'");
   arguments[1].keyword = "dim";
   REFUSED(postlude_builder_call(builder, "sum", arguments, 2, &value), POSTLUDE_SYNTAX_ERROR,
           "'dim' must be a number");

@@ -42,24 +42,6 @@ DataType arithmetic_of(DataType dtype) {
   return dtype == DataType::float64 ? DataType::float64 : DataType::float32;
 }
 
-Layout output_layout(const Settings& settings) {
-  switch (settings.result) {
-    case ResultLayout::row_major:
-      return settings.has_padded_outputs ? Layout::padded_rows : Layout::row_major;
-    case ResultLayout::column_major:
-      return settings.has_padded_outputs ? Layout::padded_columns : Layout::column_major;
-    default:
-      return Layout::every_second;
-  }
-}
-
-PlanOptions options_of(const Settings& settings) {
-  PlanOptions options;
-  options.layout = settings.result;
-  options.compilation = settings.compilation;
-  return options;
-}
-
 std::string text_of(double value) {
   char text[40];
   std::snprintf(text, sizeof text, "%.17g", value);

@@ -24,6 +24,14 @@ TestTensor make_operand(const Settings& settings, const detail::ProgramOperand& 
   return TestTensor(settings.dtype, {rows, columns}, settings.operands);
 }
 
+bool is_unchanged(TestTensor tensor) {
+  const std::vector<unsigned char> before = tensor.bytes();
+  tensor.download();
+  return tensor.bytes() == before;
+}
+
+}  // namespace
+
 Layout output_layout(const Settings& settings) {
   switch (settings.result) {
     case ResultLayout::row_major:
@@ -38,16 +46,9 @@ Layout output_layout(const Settings& settings) {
 PlanOptions options_of(const Settings& settings) {
   PlanOptions options;
   options.layout = settings.result;
+  options.compilation = settings.compilation;
   return options;
 }
-
-bool is_unchanged(TestTensor tensor) {
-  const std::vector<unsigned char> before = tensor.bytes();
-  tensor.download();
-  return tensor.bytes() == before;
-}
-
-}  // namespace
 
 std::string describe(const Settings& settings) {
   const char* results[] = {"?", "row-major", "column-major", "any"};

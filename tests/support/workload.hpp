@@ -29,6 +29,9 @@ struct Settings {
   StageCompilation compilation = StageCompilation::automatic;
 };
 std::string describe(const Settings& settings);
+/// The layout that results of these settings are stored in.
+Layout output_layout(const Settings& settings);
+PlanOptions options_of(const Settings& settings);
 
 /// A problem with a plan and all its tensors on the backend that is tested.
 class Workload {

@@ -261,6 +261,10 @@ TEST_CASE("the names that other languages have for operators are answered with t
       Status::unknown_name, [] { lower("add(y, 1)"); }, "did you mean '+'?");
   check_error(
       Status::unknown_name, [] { lower("pow(y, 2)"); }, "did you mean '**'?");
+  check_error(
+      Status::unknown_name, [] { lower("le(y, 2)"); }, "did you mean '<='?");
+  check_error(
+      Status::unknown_name, [] { lower("greater_equal(y, 2)"); }, "did you mean '>='?");
 }
 
 TEST_CASE("numbers in messages have a point in every locale", "[unit]") {
@@ -369,7 +373,14 @@ TEST_CASE("C++ builders refuse what the text refuses", "[unit]") {
       [] {
         Epilogue({{"a", y()}, {"a", relu(y())}});
       },
-      "'a' twice");
+      "'a', which an earlier result has");
+  for (const std::string name : {"", "2nd", "a b", "a\n"})
+    check_error(
+        Status::invalid_argument,
+        [&] {
+          Epilogue({{name, y()}});
+        },
+        "a result's name is '");
 }
 
 TEST_CASE("two results of one name are refused in text as in C++", "[unit]") {
