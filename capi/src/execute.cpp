@@ -84,6 +84,7 @@ postlude_status postlude_execute(const postlude_plan* plan, const postlude_bindi
             "bindings.weights were prepared in another context than the plan's: expected "
             "weights of the same one");
       arguments.prepared_weights = &weights->weights();
+      arguments.w = weights->bound(arguments.w);
     }
     if (known.workspace == nullptr && known.workspace_bytes != 0)
       throw postlude::Error(postlude::Status::invalid_argument,

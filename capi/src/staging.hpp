@@ -52,7 +52,7 @@ class Staging {
   char* address(const Region& region) const { return memory_ + region.offset; }
 
   Device& device_;
-  const Arguments& host_;
+  Arguments host_;
   Arguments staged_;
   std::vector<Region> regions_;
   char* memory_ = nullptr;

@@ -2,6 +2,8 @@
 
 #include <postlude/error.hpp>
 
+#include <utility>
+
 #include "convert.hpp"
 #include "guard.hpp"
 #include "plan.hpp"
@@ -11,12 +13,49 @@ namespace postlude {
 namespace detail {
 namespace capi {
 
+WeightsState::WeightsState(std::shared_ptr<ContextState> context, const Plan& plan, const Tensor& w)
+    : context_(std::move(context)) {
+  weights_.emplace(context_->device->space(nullptr, "stream"), plan, stage(w));
+  if (weights_->bytes() > 0) staged_.reset();
+}
+
 WeightsState::~WeightsState() {
   try {
     context_->device->synchronize();
   } catch (...) {
     // A failed device has no work left that could be waited for.
   }
+}
+
+Tensor WeightsState::stage(const Tensor& w) {
+  if (!context_->stages_host_memory) return w;
+  Arguments only_w;
+  only_w.w = w;
+  staged_.reset();
+  staged_ = std::make_unique<Staging>(*context_->device, only_w);
+  staged_->copy_in();
+  host_ = w;
+  return staged_->arguments().w;
+}
+
+void WeightsState::refresh(const ExecutionSpace& space, const Tensor& w) {
+  weights_->refresh(space, stage(w));
+  if (weights_->bytes() > 0) staged_.reset();
+}
+
+Tensor WeightsState::bound(const Tensor& w) const {
+  const bool is_host = w.memory_space == MemorySpace::host || w.data == nullptr;
+  if (!context_->stages_host_memory || !is_host) return w;
+  Tensor bound = w;
+  // Its copy on the device could lie where that of the prepared tensor was.
+  if (w.data != nullptr && w.data != host_.data)
+    throw Error(
+        Status::invalid_argument,
+        "bindings.w is not the tensor that bindings.weights were prepared from, which makes "
+        "them stale: refresh them, or leave its data null");
+  bound.data = staged_ == nullptr ? nullptr : staged_->arguments().w.data;
+  bound.memory_space = MemorySpace::device;
+  return bound;
 }
 
 namespace {
@@ -47,10 +86,8 @@ postlude_status postlude_weights_create(postlude_context* context, const postlud
     Device& device = *context_state->device;
     device.synchronize();
     device.run([&] {
-      postlude::PreparedWeights prepared(device.space(nullptr, "stream"), plan_state->plan(),
-                                         tensor);
-      *weights =
-          new postlude_weights(std::make_shared<WeightsState>(context_state, std::move(prepared)));
+      *weights = new postlude_weights(
+          std::make_shared<WeightsState>(context_state, plan_state->plan(), tensor));
     });
   });
 }
@@ -69,7 +106,7 @@ postlude_status postlude_weights_refresh(postlude_weights* weights, const postlu
     const auto& state = state_of(weights);
     const postlude::Tensor tensor = to_weights_tensor(w);
     Device& device = *state->context()->device;
-    device.run([&] { state->weights().refresh(device.space(stream, "stream"), tensor); });
+    device.run([&] { state->refresh(device.space(stream, "stream"), tensor); });
   });
 }
 

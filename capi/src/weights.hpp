@@ -7,10 +7,11 @@
 
 #include <cstdint>
 #include <memory>
-#include <utility>
+#include <optional>
 
 #include "context.hpp"
 #include "handle.hpp"
+#include "staging.hpp"
 
 namespace postlude {
 namespace detail {
@@ -23,18 +24,29 @@ class WeightsState {
   static constexpr const char* handle_source = "postlude_weights_create";
   static constexpr std::uint64_t handle_mark = 0x706f73746c776774;
 
-  WeightsState(std::shared_ptr<ContextState> context, PreparedWeights weights)
-      : context_(std::move(context)), weights_(std::move(weights)) {}
+  /// Prepares `w` for `plan`; the device is the current one.
+  WeightsState(std::shared_ptr<ContextState> context, const Plan& plan, const Tensor& w);
   /// Waits for work that may still use the weights.
   ~WeightsState();
 
   const std::shared_ptr<ContextState>& context() const { return context_; }
-  const PreparedWeights& weights() const { return weights_; }
-  PreparedWeights& weights() { return weights_; }
+  const PreparedWeights& weights() const { return *weights_; }
+
+  void refresh(const ExecutionSpace& space, const Tensor& w);
+
+  /// What stands for bindings.w in an execution with these weights: host memory that was staged is
+  /// replaced by its copy on the device, or by nothing where the engine has w in a format of its
+  /// own.
+  Tensor bound(const Tensor& w) const;
 
  private:
+  /// w itself, or its copy on the device.
+  Tensor stage(const Tensor& w);
+
   std::shared_ptr<ContextState> context_;
-  PreparedWeights weights_;
+  std::optional<PreparedWeights> weights_;
+  Tensor host_;                      ///< what was staged last
+  std::unique_ptr<Staging> staged_;  ///< kept where the engine uses w as it is
 };
 
 }  // namespace capi

@@ -123,6 +123,54 @@ static void test_refusals(postlude_context* context) {
   EXPECT_SUCCESS(postlude_plan_destroy(self.plan));
 }
 
+static int right_results(const staged* self) {
+  for (int m = 0; m < M; ++m)
+    for (int n = 0; n < N; ++n)
+      if ((double)self->results[m][n] !=
+          fmax(self->host.y[m * N + n] + (double)self->host.bias[N - 1 - n], 0))
+        return 0;
+  return 1;
+}
+
+/* Weights are prepared from host memory, which executions then need not name any more. */
+static void test_weights(postlude_context* context) {
+  staged self;
+  open_staged(&self, context);
+  const postlude_tensor w = self.bindings.w;
+  postlude_weights* weights = NULL;
+  EXPECT_SUCCESS(postlude_weights_create(context, self.plan, &w, &weights));
+  self.bindings.weights = weights;
+  EXPECT_SUCCESS(postlude_execute(self.plan, &self.bindings, NULL));
+  EXPECT(right_results(&self));
+  if (space_of(context) != POSTLUDE_HOST) {
+    self.bindings.w.data = NULL;
+    self.results[0][0] = -1;
+    EXPECT_SUCCESS(postlude_execute(self.plan, &self.bindings, NULL));
+    EXPECT(right_results(&self));
+  }
+
+  float moved[N * K];
+  memcpy(moved, self.host.w, sizeof moved);
+  self.bindings.w = w;
+  self.bindings.w.data = moved;
+  const float before = self.results[0][0];
+  self.results[0][0] = -1;
+  EXPECT_STATUS(postlude_execute(self.plan, &self.bindings, NULL), POSTLUDE_INVALID_ARGUMENT);
+  EXPECT(strstr(postlude_last_error_message(), "stale") != NULL);
+  EXPECT(self.results[0][0] == -1.0f);
+  EXPECT_SUCCESS(postlude_weights_refresh(weights, &self.bindings.w, NULL));
+  EXPECT_SUCCESS(postlude_execute(self.plan, &self.bindings, NULL));
+  EXPECT(self.results[0][0] == before && right_results(&self));
+
+  for (int i = 0; i < N * K; ++i) moved[i] = 0;
+  EXPECT_SUCCESS(postlude_weights_refresh(weights, &self.bindings.w, NULL));
+  EXPECT_SUCCESS(postlude_execute(self.plan, &self.bindings, NULL));
+  for (int n = 0; n < N; ++n)
+    EXPECT((double)self.results[0][n] == fmax((double)self.host.bias[N - 1 - n], 0));
+  EXPECT_SUCCESS(postlude_weights_destroy(weights));
+  EXPECT_SUCCESS(postlude_plan_destroy(self.plan));
+}
+
 /* Without the option an accelerator refuses host memory, and says what memory it wants. */
 static void test_without(postlude_backend backend) {
   postlude_context* context = staging_context(backend, 0);
@@ -149,6 +197,7 @@ int main(int argc, char** argv) {
   test_results(context);
   test_gaps(context);
   test_refusals(context);
+  test_weights(context);
   EXPECT_SUCCESS(postlude_context_destroy(context));
   test_without(backend);
   return finish("c_staging");
