@@ -128,6 +128,9 @@ module postlude_c
     integer(c_int32_t) :: compilation = POSTLUDE_COMPILATION_AUTOMATIC
     type(c_ptr) :: engine = c_null_ptr
     integer(c_size_t) :: expression_length = 0
+    type(c_ptr) :: gemm_choice = c_null_ptr
+    integer(c_int32_t) :: autotune = 0
+    integer(c_int32_t) :: reserved = 0
   end type postlude_plan_options
 
   type, bind(C) :: postlude_argument
@@ -471,6 +474,13 @@ module postlude_c
       type(c_ptr), intent(inout) :: text
       integer(c_int32_t) :: status
     end function postlude_plan_explain
+
+    function postlude_plan_gemm_choice(plan, text) bind(C) result(status)
+      import :: c_int32_t, c_ptr
+      type(c_ptr), value :: plan
+      type(c_ptr), intent(inout) :: text
+      integer(c_int32_t) :: status
+    end function postlude_plan_gemm_choice
 
     function postlude_weights_create(context, plan, w, weights) bind(C) result(status)
       import :: c_int32_t, c_ptr, postlude_tensor

@@ -317,10 +317,17 @@ typedef struct postlude_plan_options {
   const char *engine;     /**< GEMM engine to use, NULL to let the plan choose */
   size_t expression_length; /**< bytes of the expression, which then needs no NUL at its end and may
                                  have none inside; 0 for one that ends with a NUL */
+  const char *gemm_choice; /**< what postlude_plan_gemm_choice gave for the same problem, NULL to
+                                choose anew */
+  int32_t autotune;        /**< 1 to time the algorithms that a vendor's library proposes for the GEMM
+                                and keep the fastest: takes tens of executions of it, waits for the
+                                device, and needs memory for another x, w and y; 0 to let the
+                                library's heuristic choose */
+  int32_t reserved;        /**< 0 */
 } postlude_plan_options;
 /** Sets up a postlude_plan_options. Since 0.1. */
 #define POSTLUDE_PLAN_OPTIONS_INIT \
-  { sizeof(postlude_plan_options), POSTLUDE_ROW_MAJOR, POSTLUDE_COMPILATION_AUTOMATIC, NULL, 0 }
+  { sizeof(postlude_plan_options), POSTLUDE_ROW_MAJOR, POSTLUDE_COMPILATION_AUTOMATIC, NULL, 0, NULL, 0, 0 }
 
 /**
  * Compiles `expression` for a problem.
@@ -445,6 +452,14 @@ POSTLUDE_API postlude_status postlude_plan_work(const postlude_plan *plan, doubl
  * plan. Errors: INVALID_ARGUMENT. Threads: safe. Since 0.1.
  */
 POSTLUDE_API postlude_status postlude_plan_explain(const postlude_plan *plan, const char **text);
+/**
+ * One line of text, which may be kept in a file, for postlude_plan_options.gemm_choice of a later plan
+ * for the same problem: the engine and its algorithm, as autotune or the vendor's heuristic found
+ * them. It holds for one version of the vendor's library and one kind of device; for others, or for
+ * another problem, making the plan fails with INVALID_ARGUMENT. The text is owned by the plan.
+ * Errors: INVALID_ARGUMENT. Threads: safe. Since 0.1.
+ */
+POSTLUDE_API postlude_status postlude_plan_gemm_choice(const postlude_plan *plan, const char **text);
 
 /**
  * Prepares w once for many executions of a plan and of others with the same engine and shape of w in

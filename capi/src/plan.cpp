@@ -62,6 +62,11 @@ PlanOptions to_options(const postlude_plan_options* options) {
   converted.layout = to_result_layout(known.layout, "options.layout");
   converted.compilation = to_compilation(known.compilation, "options.compilation");
   if (known.engine != nullptr) converted.engine = known.engine;
+  if (known.gemm_choice != nullptr) converted.gemm_choice = known.gemm_choice;
+  converted.autotune = to_flag(known.autotune, "options.autotune");
+  if (known.reserved != 0)
+    throw Error(Status::invalid_argument,
+                "options.reserved is " + std::to_string(known.reserved) + ": expected 0");
   return converted;
 }
 
@@ -202,5 +207,13 @@ postlude_status postlude_plan_explain(const postlude_plan* plan, const char** te
     const auto& state = state_of(plan);
     require_pointer(text, "text", "a place for the pointer");
     *text = state->explanation().c_str();
+  });
+}
+
+postlude_status postlude_plan_gemm_choice(const postlude_plan* plan, const char** text) {
+  return guard([&] {
+    const auto& state = state_of(plan);
+    require_pointer(text, "text", "a place for the pointer");
+    *text = state->gemm_choice().c_str();
   });
 }

@@ -28,7 +28,10 @@ class PlanState {
 
   PlanState(std::shared_ptr<ContextState> context, Plan plan,
             std::vector<OperandDeclaration> operands)
-      : context_(std::move(context)), plan_(std::move(plan)), operands_(std::move(operands)) {}
+      : context_(std::move(context)),
+        plan_(std::move(plan)),
+        operands_(std::move(operands)),
+        gemm_choice_(plan_.gemm_choice()) {}
   /// Waits for the plan's work, which may still use its workspace.
   ~PlanState();
 
@@ -41,11 +44,13 @@ class PlanState {
 
   /// The text of Plan::explain, made when it is first asked for and then kept for the caller.
   const std::string& explanation();
+  const std::string& gemm_choice() const { return gemm_choice_; }
 
  private:
   std::shared_ptr<ContextState> context_;  // Before plan_, which runs on its stream to the end.
   Plan plan_;
   std::vector<OperandDeclaration> operands_;
+  std::string gemm_choice_;
   std::mutex explanation_mutex_;
   std::string explanation_;
 };

@@ -113,8 +113,8 @@ class Plan {
   std::size_t result_count() const noexcept;
   /// Name of a result. Errors: Error(invalid_argument) for a number that is too large.
   const std::string& result_name(std::size_t result) const;
-  /// Extents of a result: {batch, rows, columns}; batch is 1 for a problem without a batch dimension,
-  /// and for a result that depends on neither y nor a batched operand.
+  /// Extents of a result: {batch, rows, columns}; batch is 1 for a problem without a batch
+  /// dimension, and for a result that depends on neither y nor a batched operand.
   std::vector<std::int64_t> result_extents(std::size_t result) const;
   /// dtype that a result has naturally: int64 for an index, else that of the problem.
   DataType result_dtype(std::size_t result) const;
@@ -128,6 +128,11 @@ class Plan {
   /// Text for people: the program, the engines considered with reasons, the stages, the bytes and
   /// FLOPs of each, the workspace.
   std::string explain() const;
+
+  /// One line of text for PlanOptions::gemm_choice of a later plan for the same problem, to be kept
+  /// in a file, say: the engine and its algorithm, as PlanOptions::autotune or the library's
+  /// heuristic found them.
+  std::string gemm_choice() const;
 
   /// For the library's own use.
   const detail::PlanImplementation& implementation() const noexcept { return *implementation_; }

@@ -87,6 +87,16 @@ struct PlanOptions {
   std::string engine;
   /// Whether stages are compiled when the plan is made.
   StageCompilation compilation = StageCompilation::automatic;
+  /// Whether the algorithms that a vendor's library proposes for the GEMM are run once to find the
+  /// fastest; otherwise the library's own heuristic chooses. Making the plan then takes tens of
+  /// executions of the GEMM, waits for the device, and needs memory for another x, w and y. Without
+  /// effect where there is nothing to choose from (engine kokkos_kernels).
+  bool autotune = false;
+  /// What an earlier plan for the same problem gave as Plan::gemm_choice(), whose engine and
+  /// algorithm this one then takes; "" to choose anew. It holds for one version of the vendor's
+  /// library and one kind of device: for others, or another problem, the constructor throws
+  /// Error(invalid_argument).
+  std::string gemm_choice;
 };
 
 }  // namespace postlude

@@ -82,6 +82,9 @@ struct PlanText {
   int threads = 0;
   std::string compute = "auto";
   std::string engine;
+  bool autotune = false;
+  std::string gemm_choice;
+  std::string save_gemm_choice;
   std::string layout = "row";
   std::string output_dtype;
 };
@@ -136,6 +139,16 @@ void add_plan_options(CLI::App& command, PlanText& text) {
       ->check(CLI::IsMember({"auto", "f64", "f32", "f32_emulated_f16x3", "f32_fast_tf32"}))
       ->capture_default_str();
   command.add_option("--engine", text.engine, "GEMM engine; see 'postlude explain'");
+  command.add_flag("--autotune", text.autotune,
+                   "Time the algorithms of the vendor's GEMM and take the fastest");
+  command
+      .add_option("--gemm-choice", text.gemm_choice,
+                  "Engine and algorithm of the GEMM from a file of --save-gemm-choice")
+      ->type_name("FILE");
+  command
+      .add_option("--save-gemm-choice", text.save_gemm_choice,
+                  "Writes engine and algorithm of the GEMM, for later commands")
+      ->type_name("FILE");
   command.add_option("--layout", text.layout, "Order of the results' elements")
       ->check(CLI::IsMember({"row", "column"}))
       ->capture_default_str();
@@ -196,6 +209,9 @@ void take_plan_options(PlanText& text, PlanArguments& arguments) {
   arguments.device = text.device;
   arguments.threads = text.threads;
   arguments.engine = text.engine;
+  arguments.autotune = text.autotune;
+  arguments.gemm_choice_path = text.gemm_choice;
+  arguments.save_gemm_choice_path = text.save_gemm_choice;
   arguments.compute = compute_of_name(text.compute);
   if (!text.output_dtype.empty()) arguments.output_dtype = dtype_of_name(text.output_dtype);
   arguments.layout = text.layout == "column" ? POSTLUDE_COLUMN_MAJOR : POSTLUDE_ROW_MAJOR;

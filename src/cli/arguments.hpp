@@ -24,6 +24,9 @@ struct PlanArguments {
   int threads = 0;
   postlude_compute_mode compute = POSTLUDE_COMPUTE_AUTOMATIC;
   std::string engine;
+  bool autotune = false;
+  std::string gemm_choice_path;       ///< read when not empty
+  std::string save_gemm_choice_path;  ///< written when not empty
   postlude_layout layout = POSTLUDE_ROW_MAJOR;
   /// Of results that are not indices; when absent, the plan's.
   std::optional<postlude_dtype> output_dtype;

@@ -180,6 +180,9 @@ Workload make_bare_gemm(const SyntheticWorkload& synthetic, const BenchArguments
   PlanArguments bare = arguments;
   bare.expression = "y";
   bare.output_dtype.reset();
+  // A choice is for what the program asks of the GEMM, which may be another.
+  bare.gemm_choice_path.clear();
+  bare.save_gemm_choice_path.clear();
   return Workload(synthetic.context.get(), bare, synthetic.workload.x_description(),
                   synthetic.workload.w_description(), {});
 }

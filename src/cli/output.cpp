@@ -75,6 +75,17 @@ OutputFile::~OutputFile() {
 }
 
 void OutputFile::write(const postlude_tensor& tensor, bool is_fortran_order) {
+  const std::string header =
+      npy_header(tensor.dtype, is_fortran_order, {tensor.extent[0], tensor.extent[1]});
+  write({{header.data(), header.size()},
+         {tensor.data, static_cast<std::size_t>(tensor.extent[0]) *
+                           static_cast<std::size_t>(tensor.extent[1]) *
+                           element_bytes(tensor.dtype)}});
+}
+
+void OutputFile::write(const std::string& text) { write({{text.data(), text.size()}}); }
+
+void OutputFile::write(std::initializer_list<Bytes> parts) {
   struct stat status {};
   const mode_t mode =
       ::stat(target_.c_str(), &status) == 0 ? (status.st_mode & 07777) : ordinary_mode();
@@ -85,14 +96,10 @@ void OutputFile::write(const postlude_tensor& tensor, bool is_fortran_order) {
   if (file.number() < 0) throw cannot_write(path_, std::strerror(errno));
   temporary_ = name;
 
-  const std::string header =
-      npy_header(tensor.dtype, is_fortran_order, {tensor.extent[0], tensor.extent[1]});
-  const std::size_t bytes = static_cast<std::size_t>(tensor.extent[0]) *
-                            static_cast<std::size_t>(tensor.extent[1]) *
-                            element_bytes(tensor.dtype);
-  if (!write_all(file.number(), header.data(), header.size()) ||
-      !write_all(file.number(), tensor.data, bytes) || ::fchmod(file.number(), mode) != 0 ||
-      !file.close())
+  for (const Bytes& part : parts)
+    if (!write_all(file.number(), part.data, part.count))
+      throw cannot_write(path_, std::strerror(errno));
+  if (::fchmod(file.number(), mode) != 0 || !file.close())
     throw cannot_write(path_, std::strerror(errno));
 }
 

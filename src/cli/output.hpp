@@ -3,12 +3,14 @@
 
 #include <postlude.h>
 
+#include <cstddef>
+#include <initializer_list>
 #include <string>
 
 namespace postlude {
 namespace cli {
 
-/// A .npy file that comes into being whole or not at all: it is written beside its place under a
+/// A file that comes into being whole or not at all: it is written beside its place under a
 /// temporary name, and renamed when it is complete.
 class OutputFile {
  public:
@@ -21,13 +23,21 @@ class OutputFile {
   /// The absolute path of the file, symbolic links followed.
   const std::string& target() const { return target_; }
 
-  /// Writes a dense host tensor of rank 2 under the temporary name: in C order, or in Fortran
-  /// order when the tensor is column-major and that makes a difference.
+  /// Writes a dense host tensor of rank 2 as .npy under the temporary name: in C order, or in
+  /// Fortran order when the tensor is column-major and that makes a difference.
   void write(const postlude_tensor& tensor, bool is_fortran_order);
+  /// Writes a text under the temporary name.
+  void write(const std::string& text);
   /// Gives the file its name.
   void publish();
 
  private:
+  struct Bytes {
+    const void* data;
+    std::size_t count;
+  };
+  void write(std::initializer_list<Bytes> parts);
+
   std::string path_;
   std::string target_;
   std::string temporary_;

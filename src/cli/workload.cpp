@@ -3,10 +3,16 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <cerrno>
 #include <cmath>
+#include <cstring>
+#include <fstream>
+#include <optional>
 #include <utility>
 
+#include "cli_error.hpp"
 #include "element_type.hpp"
+#include "output.hpp"
 #include "random_fill.hpp"
 
 namespace postlude {
@@ -17,6 +23,20 @@ namespace {
 constexpr std::uint64_t x_stream = 0;
 constexpr std::uint64_t w_stream = 1;
 constexpr std::uint64_t first_operand_stream = 2;
+
+std::string read_gemm_choice(const std::string& path) {
+  constexpr std::streamsize longest = 1 << 16;
+  std::ifstream file(path, std::ios::binary);
+  std::string text(static_cast<std::size_t>(longest), '\0');
+  if (!file || !file.read(text.data(), longest).eof())
+    throw CliError(
+        fmt::format("--gemm-choice '{}': {}", path,
+                    file ? "it is not a file of --save-gemm-choice" : std::strerror(errno)));
+  text.resize(static_cast<std::size_t>(file.gcount()));
+  if (text.empty() || text.find('\0') != std::string::npos)
+    throw CliError(fmt::format("--gemm-choice '{}': it is not a file of --save-gemm-choice", path));
+  return text;
+}
 
 UniformNumbers weights(std::uint64_t seed, std::uint64_t stream, std::int64_t in_features) {
   const double bound = 1 / std::sqrt(static_cast<double>(std::max<std::int64_t>(1, in_features)));
@@ -62,10 +82,25 @@ Workload::Workload(postlude_context* context, const PlanArguments& arguments,
   const bool keeps_dtype = arguments.output_dtype.value_or(x.dtype) == x.dtype;
   options.layout = keeps_dtype ? layout_ : POSTLUDE_ANY_LAYOUT;
   if (!arguments.engine.empty()) options.engine = arguments.engine.c_str();
+  options.autotune = arguments.autotune ? 1 : 0;
+  std::string choice;
+  if (!arguments.gemm_choice_path.empty()) {
+    choice = read_gemm_choice(arguments.gemm_choice_path);
+    options.gemm_choice = choice.c_str();
+  }
+  std::optional<OutputFile> choice_file;
+  if (!arguments.save_gemm_choice_path.empty())
+    choice_file.emplace(arguments.save_gemm_choice_path);
   postlude_plan* plan = nullptr;
   require(postlude_plan_create(context, &problem, arguments.expression.c_str(), declarations.data(),
                                declarations.size(), &options, &plan));
   plan_.reset(plan);
+  if (choice_file) {
+    const char* chosen = nullptr;
+    require(postlude_plan_gemm_choice(plan, &chosen));
+    choice_file->write(std::string(chosen) + "\n");
+    choice_file->publish();
+  }
 
   std::size_t count = 0;
   require(postlude_plan_result_count(plan, &count));

@@ -72,6 +72,8 @@ double Plan::minimum_bytes() const noexcept {
   return detail::minimum_bytes(implementation_->plan());
 }
 
+std::string Plan::gemm_choice() const { return implementation_->gemm_choice(); }
+
 std::string Plan::explain() const { return detail::explain(implementation_->plan()); }
 
 }  // namespace postlude

@@ -1,5 +1,6 @@
 #include "execute/plan_implementation.hpp"
 
+#include <algorithm>
 #include <optional>
 #include <string>
 #include <utility>
@@ -13,6 +14,7 @@
 #include "execute/problem_shape.hpp"
 #include "execute/space_checks.hpp"
 #include "gemm/engine_list.hpp"
+#include "plan/gemm_choice.hpp"
 #include "program/lower.hpp"
 #include "sweep/runtime_kernels.hpp"
 #include "sweep/sweep.hpp"
@@ -28,6 +30,86 @@ Program make_program(const ExecutionSpace& space, const LinearProblem& problem,
   return lower(epilogue, Shape{gemm.batch, gemm.m, gemm.n}, gemm.k, operands);
 }
 
+/// A tensor of this shape, contiguous in the order of the plan's results.
+Tensor expected_tensor(const ExecutionPlan& plan, const Shape& shape, DataType dtype) {
+  Tensor tensor;
+  tensor.dtype = dtype;
+  tensor.rank = 3;
+  const bool by_columns = plan.layout == ResultLayout::column_major;
+  const std::int64_t extents[3] = {shape.batch, shape.rows, shape.columns};
+  for (int i = 0; i < 3; ++i) tensor.extent[i] = extents[i];
+  tensor.stride[0] = shape.rows * shape.columns;
+  tensor.stride[1] = by_columns ? 1 : shape.columns;
+  tensor.stride[2] = by_columns ? shape.rows : 1;
+  return tensor;
+}
+
+/// The stage with the dtypes and strides that its operands will most likely have: those of the
+/// problem, without gaps.
+Stage expected_stage(const ExecutionPlan& plan, const PlannedStage& planned) {
+  std::vector<Binding> bindings;
+  bindings.reserve(plan.program.operands.size());
+  std::vector<const Binding*> bound;
+  for (const ProgramOperand& operand : plan.program.operands) {
+    bindings.emplace_back("", expected_tensor(plan, operand.shape, plan.gemm.dtype));
+    bound.push_back(&bindings.back());
+  }
+  std::vector<Tensor> outputs;
+  for (const ProgramResult& result : plan.program.results) {
+    const Value& value = plan.program.values[static_cast<std::size_t>(result.value)];
+    outputs.push_back(
+        expected_tensor(plan, value.shape, value.is_index() ? DataType::int64 : plan.gemm.dtype));
+  }
+  BoundMemory memory;
+  memory.y_strides = plan.gemm.y;
+  return bind_stage(plan, planned, memory, bound, outputs);
+}
+
+/// The stage that the GEMM may take in: a sweep over y's elements after which nobody reads y.
+const PlannedStage* following_stage(const ExecutionPlan& plan) {
+  if (plan.y_place == GemmResultPlace::nowhere || plan.stages.size() != 1) return nullptr;
+  const PlannedStage& stage = plan.stages.front();
+  return stage.sweep == SweepKind::pointwise && stage.domain == plan.program.y ? &stage : nullptr;
+}
+
+/// Lets the chosen engine take in the stage that follows its GEMM.
+void take_in_stage(ExecutionPlan& plan, const GemmPlan& gemm) {
+  const PlannedStage* const stage = following_stage(plan);
+  if (stage == nullptr) return;
+  const TakenStage taken = gemm.take_in(plan.gemm, *stage, expected_stage(plan, *stage));
+  if (taken.words.empty()) return;
+  EngineCandidate& engine = plan.engines[plan.chosen_engine];
+  engine.taken_in = taken.words;
+  engine.workspace_bytes = std::max(engine.workspace_bytes, taken.workspace_bytes);
+  plan.workspace_bytes = plan.engine_offset;
+  place_engine(plan, std::move(plan.engines), plan.chosen_engine);
+}
+
+/// The engine that the options ask for, "" for none in particular.
+std::string engine_of(const PlanOptions& options, const GemmChoice& kept) {
+  if (kept.engine.empty() || options.engine.empty() || options.engine == kept.engine)
+    return options.engine.empty() ? kept.engine : options.engine;
+  throw Error(Status::invalid_argument, "gemm_choice has the engine '" + kept.engine +
+                                            "': expected that of the options, '" +
+                                            options.engine.substr(0, 64) + "'");
+}
+
+/// Takes the algorithms of an earlier plan, or times those there are, once it is known what the
+/// engine has to compute.
+std::shared_ptr<const GemmPlan> settle_algorithms(const ExecutionSpace& space, ExecutionPlan& plan,
+                                                  const AlgorithmChoice& choice) {
+  const std::size_t chosen = plan.chosen_engine;
+  EngineAnswer answer = engine_list()[chosen]->consider(space, plan.gemm, choice);
+  if (!choice.kept.empty() && answer.gemm->algorithms().empty())
+    throw Error(Status::invalid_argument, "gemm_choice has algorithms '" +
+                                              choice.kept.substr(0, 64) + "': the engine " +
+                                              answer.candidate.name + " has none to choose from");
+  plan.engines[chosen] = answer.candidate;
+  plan.workspace_bytes = plan.engine_offset;
+  place_engine(plan, std::move(plan.engines), chosen);
+  return answer.gemm;
+}
+
 ExecutionPlan make_plan(const ExecutionSpace& space, const LinearProblem& problem,
                         const Program& program, const PlanOptions& options,
                         std::shared_ptr<const GemmPlan>& chosen) {
@@ -37,42 +119,38 @@ ExecutionPlan make_plan(const ExecutionSpace& space, const LinearProblem& proble
     throw Error(Status::invalid_argument, "layout is " +
                                               std::to_string(static_cast<int>(options.layout)) +
                                               ": expected a ResultLayout (1 to 3)");
+  const GemmChoice kept =
+      options.gemm_choice.empty() ? GemmChoice() : parse_gemm_choice(options.gemm_choice);
+  const std::string engine = engine_of(options, kept);
   const auto plan_for = [&](const GemmProblem& asked) {
     ExecutionPlan plan = make_execution_plan(program, asked, options.layout);
     const std::vector<EngineAnswer> answers = consider_engines(space, plan.gemm);
     std::vector<EngineCandidate> candidates;
     for (const EngineAnswer& answer : answers) candidates.push_back(answer.candidate);
-    choose_engine(plan, std::move(candidates), options.engine);
-    chosen = answers[plan.chosen_engine].gemm;
+    const std::size_t index = choose_engine(candidates, engine);
+    place_engine(plan, std::move(candidates), index);
+    chosen = answers[index].gemm;
     return plan;
   };
   ExecutionPlan plan = plan_for(gemm);
-  if (plan.y_place == GemmResultPlace::nowhere || !plan.engines[plan.chosen_engine].leaves_factors)
-    return plan;
-  gemm.has_factors = true;
-  try {
-    return plan_for(gemm);
-  } catch (const Error& error) {
-    // A stage may have no room for the factors.
-    if (error.status() != Status::unsupported) throw;
-    return plan;
+  if (plan.y_place != GemmResultPlace::nowhere && plan.engines[plan.chosen_engine].leaves_factors) {
+    gemm.has_factors = true;
+    try {
+      plan = plan_for(gemm);
+    } catch (const Error& error) {
+      // A stage may have no room for the factors.
+      if (error.status() != Status::unsupported) throw;
+      gemm.has_factors = false;
+      plan = plan_for(gemm);
+    }
   }
-}
-
-/// The stage with the dtypes that its operands will most likely have: those of the problem. Others
-/// are interpreted.
-Stage expected_stage(const ExecutionPlan& plan, const PlannedStage& planned) {
-  Tensor tensor;
-  tensor.dtype = plan.gemm.dtype;
-  const Binding binding("", tensor);
-  const std::vector<const Binding*> bindings(plan.program.operands.size(), &binding);
-  std::vector<Tensor> outputs;
-  for (const ProgramResult& result : plan.program.results) {
-    const Value& value = plan.program.values[static_cast<std::size_t>(result.value)];
-    outputs.push_back(tensor);
-    if (value.is_index()) outputs.back().dtype = DataType::int64;
-  }
-  return bind_stage(plan, planned, BoundMemory(), bindings, outputs);
+  if (!kept.engine.empty() && kept.problem != text_of(plan.gemm))
+    throw Error(Status::invalid_argument, "gemm_choice is for '" + kept.problem.substr(0, 200) +
+                                              "': the problem is '" + text_of(plan.gemm) + "'");
+  if (options.autotune || !kept.algorithms.empty())
+    chosen = settle_algorithms(space, plan, {options.autotune, kept.algorithms});
+  take_in_stage(plan, *chosen);
+  return plan;
 }
 
 void compile_stages(const ExecutionPlan& plan, Backend backend, StageCompilation compilation) {
@@ -87,6 +165,9 @@ void compile_stages(const ExecutionPlan& plan, Backend backend, StageCompilation
     throw Error(Status::unsupported, "compilation is 'always': " + refusal);
   }
   constexpr std::int64_t worthwhile_elements = 1 << 20;
+  // What the GEMM takes in needs a sweep only where its operands have gaps.
+  const bool is_taken_in = !plan.engines[plan.chosen_engine].taken_in.empty();
+  if (is_taken_in && compilation == StageCompilation::automatic) return;
   for (const PlannedStage& stage : plan.stages)
     if (compilation == StageCompilation::always || stage.domain.elements() >= worthwhile_elements)
       compile_stage(backend, stage.sweep, expected_stage(plan, stage), plan.compute_dtype);
@@ -114,6 +195,11 @@ bool PlanImplementation::has_prepared_weights(const Arguments& arguments) {
 
 std::size_t PlanImplementation::workspace_bytes_for(const Arguments& arguments) const {
   return plan_.workspace_bytes - (has_prepared_weights(arguments) ? plan_.weights_bytes : 0);
+}
+
+std::string PlanImplementation::gemm_choice() const {
+  return to_text(
+      {plan_.engines[plan_.chosen_engine].name, text_of(plan_.gemm), gemm_->algorithms()});
 }
 
 void PlanImplementation::require_backend(const ExecutionSpace& space) const {
@@ -145,14 +231,22 @@ void PlanImplementation::execute(const ExecutionSpace& space, const Arguments& a
     memory.y = memory.workspace + plan_.y_offset;
   }
   memory.y_strides = gemm.y;
-  if (plan_.y_place != GemmResultPlace::nowhere)
-    gemm_->run(
-        space, gemm,
-        {arguments.x.data, arguments.w.data, memory.y, memory.workspace + plan_.engine_offset,
-         has_prepared_weights(arguments) ? arguments.prepared_weights->implementation().weights()
-                                         : nullptr,
-         reinterpret_cast<float*>(memory.workspace + plan_.factors_offset[0]),
-         reinterpret_cast<float*>(memory.workspace + plan_.factors_offset[1])});
+  const GemmArguments gemm_arguments = {
+      arguments.x.data,
+      arguments.w.data,
+      memory.y,
+      memory.workspace + plan_.engine_offset,
+      has_prepared_weights(arguments) ? arguments.prepared_weights->implementation().weights()
+                                      : nullptr,
+      reinterpret_cast<float*>(memory.workspace + plan_.factors_offset[0]),
+      reinterpret_cast<float*>(memory.workspace + plan_.factors_offset[1])};
+  if (!plan_.engines[plan_.chosen_engine].taken_in.empty()) {
+    const PlannedStage& stage = plan_.stages.front();
+    if (gemm_->run_with(space, gemm, gemm_arguments, stage,
+                        bind_stage(plan_, stage, memory, bindings, arguments.outputs)))
+      return;
+  }
+  if (plan_.y_place != GemmResultPlace::nowhere) gemm_->run(space, gemm, gemm_arguments);
 
   std::vector<BoundStage> stages;
   stages.reserve(plan_.stages.size());

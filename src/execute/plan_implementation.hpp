@@ -37,6 +37,9 @@ class PlanImplementation {
   /// Bytes of workspace that an execution with these arguments needs.
   std::size_t workspace_bytes_for(const Arguments& arguments) const;
 
+  /// See Plan::gemm_choice.
+  std::string gemm_choice() const;
+
   const GemmPlan& gemm() const { return *gemm_; }
   const ExecutionSpace& space() const { return space_; }
   const LinearProblem& problem() const { return problem_; }

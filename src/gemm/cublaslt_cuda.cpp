@@ -4,20 +4,21 @@
 #include <climits>
 #include <memory>
 #include <mutex>
+#include <optional>
 #include <string>
 #include <vector>
 
 #include "gemm/cublaslt_matmul.hpp"
+#include "gemm/cublaslt_tuning.hpp"
 #include "gemm/cuda_status.hpp"
+#include "gemm/kept_algorithms.hpp"
 #include "gemm/matrix_form.hpp"
 #include "gemm/tensor_cores.hpp"
+#include "gemm/vendor_epilogue.hpp"
 
 namespace postlude {
 namespace detail {
 namespace {
-
-/// What NVIDIA recommends for Hopper.
-constexpr std::size_t most_workspace = std::size_t(32) << 20;
 
 /// `rows` x k elements of a factor; op() of the first factor is rows x k, of the second k x rows.
 MatmulMatrix factor(const BlasMatrix& form, std::int64_t rows, std::int64_t k,
@@ -37,14 +38,33 @@ bool is_column_major(const GemmProblem& problem) {
   return blas_form(problem.m, problem.n, problem.y).form == MatrixForm::column_major;
 }
 
-MatmulShape shape_of(const GemmProblem& problem) {
+cudaDataType_t cuda_type(DataType dtype) {
+  return dtype == DataType::float16    ? CUDA_R_16F
+         : dtype == DataType::bfloat16 ? CUDA_R_16BF
+                                       : CUDA_R_32F;
+}
+
+cublasLtEpilogue_t vendor_epilogue(const VendorEpilogue& epilogue) {
+  switch (epilogue.function) {
+    case VendorFunction::relu:
+      return epilogue.has_bias ? CUBLASLT_EPILOGUE_RELU_BIAS : CUBLASLT_EPILOGUE_RELU;
+    case VendorFunction::gelu_tanh:
+      return epilogue.has_bias ? CUBLASLT_EPILOGUE_GELU_BIAS : CUBLASLT_EPILOGUE_GELU;
+    case VendorFunction::none:
+      break;
+  }
+  return epilogue.has_bias ? CUBLASLT_EPILOGUE_BIAS : CUBLASLT_EPILOGUE_DEFAULT;
+}
+
+/// The product with the result of the epilogue in the place of y.
+MatmulShape shape_of(const GemmProblem& problem, const VendorEpilogue& epilogue) {
   const BlasMatrix x = blas_form(problem.m, problem.k, problem.x);
   const BlasMatrix w = blas_form(problem.n, problem.k, problem.w);
   const bool column_major = is_column_major(problem);
   MatmulShape shape;
-  shape.factor_type = problem.dtype == DataType::float16    ? CUDA_R_16F
-                      : problem.dtype == DataType::bfloat16 ? CUDA_R_16BF
-                                                            : CUDA_R_32F;
+  shape.factor_type = cuda_type(problem.dtype);
+  shape.result_type = cuda_type(epilogue.dtype);
+  shape.epilogue = vendor_epilogue(epilogue);
   shape.compute = problem.compute == ComputeMode::f32_fast_tf32 ? CUBLAS_COMPUTE_32F_FAST_TF32
                                                                 : CUBLAS_COMPUTE_32F;
   shape.batch = static_cast<int>(problem.batch);
@@ -61,44 +81,55 @@ MatmulShape shape_of(const GemmProblem& problem) {
 
 /// Of one product on which the library's choice depends: 256 bytes, 16, which is what its fastest
 /// kernels ask for, or less.
-std::uint32_t alignment_class(const void* a, const void* b, const void* d) {
-  const std::uint32_t least = std::min({alignment_of(a), alignment_of(b), alignment_of(d)});
+std::uint32_t alignment_class(const void* a, const void* b, const void* d, const void* bias) {
+  const std::uint32_t least =
+      std::min({alignment_of(a), alignment_of(b), alignment_of(d), alignment_of(bias)});
   return least > 16 && least < 256 ? 16 : least;
 }
 
-/// An algorithm depends on where y is and how addresses are aligned, which may differ from what the
-/// plan was made for: y in the caller's memory, say, with padded rows.
+/// An algorithm depends on where y is, on what is made of it, and how addresses are aligned, which
+/// may differ from what the plan was made for: y in the caller's memory, say, with padded rows.
 struct Variant {
   struct Key {
     bool is_column_major;
     std::int64_t leading_dimension;
     std::int64_t batch_stride;
     std::uint32_t alignment;
+    cublasLtEpilogue_t epilogue;
+    DataType result;
 
     bool operator==(const Key& other) const {
       return is_column_major == other.is_column_major &&
              leading_dimension == other.leading_dimension && batch_stride == other.batch_stride &&
-             alignment == other.alignment;
+             alignment == other.alignment && epilogue == other.epilogue && result == other.result;
     }
   };
 
-  Variant(int device, const GemmProblem& problem, std::uint32_t alignment, std::size_t workspace)
-      : key(key_of(problem, alignment)), matmul(device, shape_of(problem)) {
-    // Less workspace than the library would like makes it choose worse: it is first asked with all.
-    for (const std::size_t allowed : {most_workspace, workspace}) {
-      for (const auto& found : matmul.algorithms({alignment, alignment, alignment}, allowed, 8)) {
-        if (found.workspaceSize > workspace) continue;
-        algorithm = found;
-        is_possible = true;
-        return;
-      }
-    }
+  Variant(int device, const GemmProblem& problem, const VendorEpilogue& epilogue,
+          std::uint32_t alignment, std::size_t workspace, const KeptAlgorithms& kept, bool is_timed)
+      : key(key_of(problem, epilogue, alignment)), matmul(device, shape_of(problem, epilogue)) {
+    const auto settled =
+        settle_algorithm(device, matmul, shape_of(problem, epilogue),
+                         {alignment, alignment, alignment}, workspace, name(), kept, is_timed);
+    is_possible = settled.has_value();
+    if (is_possible) algorithm = *settled;
   }
 
-  static Key key_of(const GemmProblem& problem, std::uint32_t alignment) {
+  static Key key_of(const GemmProblem& problem, const VendorEpilogue& epilogue,
+                    std::uint32_t alignment) {
     const BlasMatrix form = blas_form(problem.m, problem.n, problem.y);
-    return {form.form == MatrixForm::column_major, form.leading_dimension,
-            problem.batch == 1 ? 0 : problem.y.batch, alignment};
+    return {form.form == MatrixForm::column_major,
+            form.leading_dimension,
+            problem.batch == 1 ? 0 : problem.y.batch,
+            alignment,
+            vendor_epilogue(epilogue),
+            epilogue.dtype};
+  }
+
+  /// Among KeptAlgorithms.
+  std::string name() const {
+    return std::to_string(key.alignment) + "/" + name_of(key.result) + "/" +
+           std::to_string(static_cast<int>(key.epilogue));
   }
 
   Key key;
@@ -109,31 +140,49 @@ struct Variant {
 
 class CublasLtGemm final : public GemmPlan {
  public:
-  CublasLtGemm(int device, const GemmProblem& problem) : device_(device) {
+  CublasLtGemm(int device, const GemmProblem& problem, const AlgorithmChoice& choice)
+      : device_(device),
+        kept_(choice.kept.empty() ? KeptAlgorithms(device) : KeptAlgorithms(device, choice.kept)),
+        is_timed_(choice.is_timed),
+        settled_(device) {
     if (is_trivial(problem)) return;
-    for (const std::uint32_t alignment : {256, 16}) {
-      auto made = std::make_unique<Variant>(device, problem, alignment, most_workspace);
-      if (!made->is_possible) continue;
-      workspace_bytes_ = std::max(workspace_bytes_, made->algorithm.workspaceSize);
-      variants_.push_back(std::move(made));
-    }
-    is_possible_ = !variants_.empty();
+    is_possible_ = settle(problem, VendorEpilogue());
   }
 
   bool is_possible() const { return is_possible_; }
   std::size_t workspace_bytes() const { return workspace_bytes_; }
+  std::string algorithms() const override { return settled_.is_empty() ? "" : settled_.text(); }
 
   void run(const ExecutionSpace& space, const GemmProblem& problem,
            const GemmArguments& arguments) const override {
     if (problem.batch == 0 || problem.m == 0 || problem.n == 0) return;
     const cudaStream_t stream = stream_of(space);
     if (problem.k == 0) return zero_result(problem, arguments.y, stream);
-    const bool column_major = is_column_major(problem);
-    const void* a = column_major ? arguments.x : arguments.w;
-    const void* b = column_major ? arguments.w : arguments.x;
-    const Variant& variant = variant_for(problem, alignment_class(a, b, arguments.y));
-    variant.matmul.run(stream, variant.algorithm.algo, 1, a, b, 0, arguments.y, arguments.workspace,
-                       workspace_bytes_);
+    VendorEpilogue epilogue;
+    epilogue.result = arguments.y;
+    if (!multiply(problem, epilogue, arguments, stream))
+      throw Error(
+          Status::unsupported,
+          "cuBLASLt has no algorithm for the addresses of x, w and y: use multiples of 16, or "
+          "the engine kokkos_kernels");
+  }
+
+  TakenStage take_in(const GemmProblem& problem, const PlannedStage& planned,
+                     const Stage& bound) const override {
+    if (is_trivial(problem)) return {};
+    const std::optional<VendorEpilogue> epilogue = as_vendor_epilogue(planned, bound);
+    if (!epilogue || !is_writable(problem, *epilogue)) return {};
+    if (!settle(with_result(problem, *epilogue), *epilogue)) return {};
+    return {to_string(*epilogue), workspace_bytes_};
+  }
+
+  bool run_with(const ExecutionSpace& space, const GemmProblem& problem,
+                const GemmArguments& arguments, const PlannedStage& planned,
+                const Stage& bound) const override {
+    if (is_trivial(problem)) return false;
+    const std::optional<VendorEpilogue> epilogue = as_vendor_epilogue(planned, bound);
+    return epilogue && is_writable(problem, *epilogue) &&
+           multiply(with_result(problem, *epilogue), *epilogue, arguments, stream_of(space));
   }
 
  private:
@@ -141,25 +190,67 @@ class CublasLtGemm final : public GemmPlan {
     return problem.batch == 0 || problem.m == 0 || problem.n == 0 || problem.k == 0;
   }
 
-  const Variant& variant_for(const GemmProblem& problem, std::uint32_t alignment) const {
-    const Variant::Key key = Variant::key_of(problem, alignment);
+  static GemmProblem with_result(GemmProblem problem, const VendorEpilogue& epilogue) {
+    problem.y = epilogue.strides;
+    return problem;
+  }
+
+  /// Whether the library can write the result, and its bias lies along what is contiguous there.
+  static bool is_writable(const GemmProblem& problem, const VendorEpilogue& epilogue) {
+    const BlasMatrix planned = blas_form(problem.m, problem.n, problem.y);
+    const BlasMatrix result = blas_form(problem.m, problem.n, epilogue.strides);
+    return result.form == planned.form && result.form != MatrixForm::neither &&
+           result.leading_dimension <= INT_MAX &&
+           (epilogue.dtype == DataType::float32 || epilogue.dtype == problem.dtype) &&
+           (problem.batch == 1 || epilogue.strides.batch >= 0);
+  }
+
+  /// Settles on algorithms for a plan; false when the library has none.
+  bool settle(const GemmProblem& problem, const VendorEpilogue& epilogue) const {
+    bool is_possible = false;
+    for (const std::uint32_t alignment : {256, 16}) {
+      auto made = std::make_unique<Variant>(device_, problem, epilogue, alignment,
+                                            most_matmul_workspace, kept_, is_timed_);
+      if (!made->is_possible) continue;
+      is_possible = true;
+      settled_.add(made->name(), made->algorithm.algo);
+      workspace_bytes_ = std::max(workspace_bytes_, made->algorithm.workspaceSize);
+      variants_.push_back(std::move(made));
+    }
+    return is_possible;
+  }
+
+  bool multiply(const GemmProblem& problem, const VendorEpilogue& epilogue,
+                const GemmArguments& arguments, cudaStream_t stream) const {
+    const bool column_major = is_column_major(problem);
+    const void* a = column_major ? arguments.x : arguments.w;
+    const void* b = column_major ? arguments.w : arguments.x;
+    const Variant& variant =
+        variant_for(problem, epilogue, alignment_class(a, b, epilogue.result, epilogue.bias));
+    if (!variant.is_possible) return false;
+    variant.matmul.run(stream, variant.algorithm.algo, 1, a, b, 0, epilogue.result,
+                       arguments.workspace, workspace_bytes_, epilogue.bias);
+    return true;
+  }
+
+  const Variant& variant_for(const GemmProblem& problem, const VendorEpilogue& epilogue,
+                             std::uint32_t alignment) const {
+    const Variant::Key key = Variant::key_of(problem, epilogue, alignment);
     const std::lock_guard<std::mutex> lock(mutex_);
     for (const auto& variant : variants_)
       if (variant->key == key) return *variant;
-    auto made = std::make_unique<Variant>(device_, problem, alignment, workspace_bytes_);
-    if (!made->is_possible)
-      throw Error(Status::unsupported,
-                  "cuBLASLt has no algorithm for the addresses of x, w and y, of which one is a "
-                  "multiple of " +
-                      std::to_string(alignment) +
-                      " bytes only: use multiples of 16, or the engine kokkos_kernels");
-    variants_.push_back(std::move(made));
+    variants_.push_back(std::make_unique<Variant>(
+        device_, problem, epilogue, alignment, workspace_bytes_, KeptAlgorithms(device_), false));
     return *variants_.back();
   }
 
   int device_;
   bool is_possible_ = true;
-  std::size_t workspace_bytes_ = 0;
+  KeptAlgorithms kept_;
+  bool is_timed_;
+  // Changed while the plan is made, and by one thread.
+  mutable std::size_t workspace_bytes_ = 0;
+  mutable KeptAlgorithms settled_;
   mutable std::mutex mutex_;
   mutable std::vector<std::unique_ptr<const Variant>> variants_;
 };
@@ -206,12 +297,13 @@ class CublasLtEngine final : public Engine {
  public:
   const char* name() const override { return "cublaslt"; }
 
-  EngineAnswer consider(const ExecutionSpace& space, const GemmProblem& problem) const override {
+  EngineAnswer consider(const ExecutionSpace& space, const GemmProblem& problem,
+                        const AlgorithmChoice& choice) const override {
     EngineAnswer answer;
     answer.candidate.name = name();
     answer.candidate.reason = refusal(space, problem);
     if (!answer.candidate.reason.empty()) return answer;
-    const auto gemm = std::make_shared<const CublasLtGemm>(device_of(space), problem);
+    const auto gemm = std::make_shared<const CublasLtGemm>(device_of(space), problem, choice);
     if (!gemm->is_possible()) {
       answer.candidate.reason = "cuBLASLt has no algorithm for these sizes and strides";
       return answer;

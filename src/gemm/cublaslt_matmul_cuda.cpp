@@ -1,5 +1,6 @@
 #include "gemm/cublaslt_matmul.hpp"
 
+#include <cstdio>
 #include <map>
 #include <mutex>
 
@@ -49,6 +50,38 @@ std::uint32_t alignment_of(const void* address) {
   return static_cast<std::uint32_t>(bits & (~bits + 1));
 }
 
+std::string text_of(const cublasLtMatmulAlgo_t& algorithm) {
+  std::string text;
+  for (const std::uint64_t word : algorithm.data) {
+    char digits[17];
+    std::snprintf(digits, sizeof digits, "%016llx", static_cast<unsigned long long>(word));
+    text += digits;
+  }
+  return text;
+}
+
+bool parse_algorithm(const std::string& text, cublasLtMatmulAlgo_t& algorithm) {
+  constexpr std::size_t digits = 16;
+  constexpr std::size_t words = sizeof algorithm.data / sizeof algorithm.data[0];
+  if (text.size() != words * digits ||
+      text.find_first_not_of("0123456789abcdef") != std::string::npos)
+    return false;
+  for (std::size_t i = 0; i < words; ++i)
+    algorithm.data[i] = std::stoull(text.substr(i * digits, digits), nullptr, 16);
+  return true;
+}
+
+std::string cublaslt_version(int device) {
+  int major = 0;
+  int minor = 0;
+  require_success(cudaDeviceGetAttribute(&major, cudaDevAttrComputeCapabilityMajor, device),
+                  "cudaDeviceGetAttribute");
+  require_success(cudaDeviceGetAttribute(&minor, cudaDevAttrComputeCapabilityMinor, device),
+                  "cudaDeviceGetAttribute");
+  return "cublasLt-" + std::to_string(cublasLtGetVersion()) + "-sm_" + std::to_string(major) +
+         std::to_string(minor);
+}
+
 cublasLtHandle_t cublaslt_handle(int device) {
   static std::mutex mutex;
   // Never destroyed: the driver may be gone when statics are.
@@ -69,7 +102,9 @@ CublasLtMatmul::CublasLtMatmul(int device, const MatmulShape& shape)
       static_cast<std::int32_t>(shape.b.transpose ? CUBLAS_OP_T : CUBLAS_OP_N));
   describe(a_, shape.factor_type, shape.a, shape.batch);
   describe(b_, shape.factor_type, shape.b, shape.batch);
-  describe(d_, CUDA_R_32F, shape.d, shape.batch);
+  describe(d_, shape.result_type, shape.d, shape.batch);
+  if (shape.epilogue != CUBLASLT_EPILOGUE_DEFAULT)
+    set(operation_, CUBLASLT_MATMUL_DESC_EPILOGUE, shape.epilogue);
 }
 
 std::vector<cublasLtMatmulHeuristicResult_t> CublasLtMatmul::algorithms(
@@ -97,12 +132,29 @@ std::vector<cublasLtMatmulHeuristicResult_t> CublasLtMatmul::algorithms(
   return usable;
 }
 
+std::vector<cublasLtMatmulHeuristicResult_t> CublasLtMatmul::check(
+    const cublasLtMatmulAlgo_t& algorithm) const {
+  cublasLtMatmulHeuristicResult_t result = {};
+  const cublasStatus_t status =
+      cublasLtMatmulAlgoCheck(handle_, &operation_, &a_, &b_, &d_, &d_, &algorithm, &result);
+  if (status != CUBLAS_STATUS_SUCCESS) return {};
+  result.algo = algorithm;
+  return {result};
+}
+
 void CublasLtMatmul::run(cudaStream_t stream, const cublasLtMatmulAlgo_t& algorithm, float alpha,
                          const void* a, const void* b, float beta, void* d, void* workspace,
-                         std::size_t workspace_bytes) const {
-  require_success(cublasLtMatmul(handle_, &operation_, &alpha, a, &a_, b, &b_, &beta, d, &d_, d,
-                                 &d_, &algorithm, workspace, workspace_bytes, stream),
-                  "cublasLtMatmul");
+                         std::size_t workspace_bytes, const void* bias) const {
+  const auto multiply = [&](cublasLtMatmulDescOpaque_t& operation) {
+    require_success(cublasLtMatmul(handle_, &operation, &alpha, a, &a_, b, &b_, &beta, d, &d_, d,
+                                   &d_, &algorithm, workspace, workspace_bytes, stream),
+                    "cublasLtMatmul");
+  };
+  if (bias == nullptr) return multiply(operation_);
+  // The address belongs to the description, which other threads use at the same time.
+  cublasLtMatmulDescOpaque_t operation = operation_;
+  set(operation, CUBLASLT_MATMUL_DESC_BIAS_POINTER, bias);
+  multiply(operation);
 }
 
 }  // namespace detail

@@ -12,7 +12,8 @@ class MissingEngine final : public Engine {
 
   const char* name() const override { return name_; }
 
-  EngineAnswer consider(const ExecutionSpace&, const GemmProblem&) const override {
+  EngineAnswer consider(const ExecutionSpace&, const GemmProblem&,
+                        const AlgorithmChoice&) const override {
     EngineAnswer answer;
     answer.candidate.name = name_;
     answer.candidate.reason =

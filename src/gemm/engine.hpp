@@ -3,10 +3,13 @@
 
 #include <cstddef>
 #include <memory>
+#include <string>
 
 #include <postlude/execution_space.hpp>
 
+#include "evaluator/stage.hpp"
 #include "plan/gemm_problem.hpp"
+#include "plan/planned_stage.hpp"
 #include "plan/planner.hpp"
 
 namespace postlude {
@@ -39,6 +42,12 @@ struct GemmArguments {
   float* column_factors = nullptr;
 };
 
+/// What a GEMM takes in of the stage that follows it.
+struct TakenStage {
+  std::string words;  ///< for example "bias and relu"; "" when nothing
+  std::size_t workspace_bytes = 0;
+};
+
 /// What an engine has made ready for one problem when the plan was made: algorithms, descriptors.
 /// Immutable; run() may be called from several threads.
 class GemmPlan {
@@ -59,6 +68,34 @@ class GemmPlan {
 
   /// Whether run() takes these weights, which another plan may have made.
   virtual bool takes(const GemmWeights&, const GemmProblem&) const { return false; }
+
+  /// What the GEMM can compute of the stage that follows it as it writes y, in words; "" when
+  /// nothing. Makes ready for it. `bound` is the stage with the dtypes and strides that are
+  /// expected, and no addresses.
+  virtual TakenStage take_in(const GemmProblem&, const PlannedStage& planned,
+                             const Stage& bound) const {
+    (void)planned, (void)bound;
+    return {};
+  }
+
+  /// Enqueues the GEMM and the whole stage that follows it, without writing y; or nothing, and
+  /// returns false, where the stage's operands are not as take_in() needs them.
+  virtual bool run_with(const ExecutionSpace&, const GemmProblem&, const GemmArguments&,
+                        const PlannedStage& planned, const Stage& bound) const {
+    (void)planned, (void)bound;
+    return false;
+  }
+
+  /// The library's algorithms that run() takes, for AlgorithmChoice::kept; without spaces at the
+  /// ends, "" where there is nothing to choose.
+  virtual std::string algorithms() const { return ""; }
+};
+
+/// How an engine settles on one of the algorithms that a library proposes for a product. Neither:
+/// by the library's own heuristic.
+struct AlgorithmChoice {
+  bool is_timed = false;  ///< by running them on memory of its own
+  std::string kept;       ///< of an earlier plan for the same problem: its GemmPlan::algorithms()
 };
 
 /// What an engine says of a problem.
@@ -75,8 +112,10 @@ class Engine {
   virtual const char* name() const = 0;
 
   /// Whether the engine computes this problem on the device of `space`, the reason or a remark, its
-  /// workspace, and what it has made ready.
-  virtual EngineAnswer consider(const ExecutionSpace& space, const GemmProblem& problem) const = 0;
+  /// workspace, and what it has made ready. Throws Error(invalid_argument) for kept algorithms that
+  /// are not of this engine, library and device.
+  virtual EngineAnswer consider(const ExecutionSpace& space, const GemmProblem& problem,
+                                const AlgorithmChoice& choice) const = 0;
 };
 
 }  // namespace detail

@@ -16,7 +16,8 @@ const std::vector<const Engine*>& engine_list() {
 std::vector<EngineAnswer> consider_engines(const ExecutionSpace& space,
                                            const GemmProblem& problem) {
   std::vector<EngineAnswer> answers;
-  for (const Engine* engine : engine_list()) answers.push_back(engine->consider(space, problem));
+  for (const Engine* engine : engine_list())
+    answers.push_back(engine->consider(space, problem, AlgorithmChoice()));
   return answers;
 }
 

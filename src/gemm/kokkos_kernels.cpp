@@ -233,7 +233,8 @@ class KokkosKernelsEngine final : public Engine {
  public:
   const char* name() const override { return "kokkos_kernels"; }
 
-  EngineAnswer consider(const ExecutionSpace&, const GemmProblem& problem) const override {
+  EngineAnswer consider(const ExecutionSpace&, const GemmProblem& problem,
+                        const AlgorithmChoice&) const override {
     EngineAnswer answer;
     EngineCandidate& candidate = answer.candidate;
     candidate.name = name();

@@ -29,12 +29,14 @@ class SplitGemmWeights final : public GemmWeights {
 
 class SplitGemmPlan final : public GemmPlan {
  public:
-  SplitGemmPlan(int device, const GemmProblem& problem) : device_(device) {
+  SplitGemmPlan(int device, const GemmProblem& problem, const AlgorithmChoice& choice)
+      : device_(device) {
     if (problem.batch != 0 && problem.m != 0 && problem.n != 0 && problem.k != 0)
-      gemm_.emplace(device, problem, split_scheme(problem.m));
+      gemm_.emplace(device, problem, split_scheme(problem.m), choice);
   }
 
   std::string refusal() const { return gemm_ ? gemm_->refusal() : ""; }
+  std::string algorithms() const override { return gemm_ ? gemm_->algorithms() : ""; }
   std::size_t workspace_bytes() const { return gemm_ ? gemm_->workspace_bytes() : 0; }
   std::size_t weights_bytes() const { return gemm_ ? gemm_->weights_bytes() : 0; }
 
@@ -72,7 +74,8 @@ class SplitEngine final : public Engine {
  public:
   const char* name() const override { return "split"; }
 
-  EngineAnswer consider(const ExecutionSpace& space, const GemmProblem& problem) const override {
+  EngineAnswer consider(const ExecutionSpace& space, const GemmProblem& problem,
+                        const AlgorithmChoice& choice) const override {
     EngineAnswer answer;
     answer.candidate.name = name();
     std::string& reason = answer.candidate.reason;
@@ -83,7 +86,7 @@ class SplitEngine final : public Engine {
     reason = tensor_core_refusal(space);
     if (reason.empty()) reason = size_refusal(problem);
     if (!reason.empty()) return answer;
-    const auto gemm = std::make_shared<const SplitGemmPlan>(device_of(space), problem);
+    const auto gemm = std::make_shared<const SplitGemmPlan>(device_of(space), problem, choice);
     reason = gemm->refusal();
     if (!reason.empty()) return answer;
     answer.candidate.accepts = true;

@@ -8,6 +8,8 @@
 #include <string>
 
 #include "gemm/cublaslt_matmul.hpp"
+#include "gemm/engine.hpp"
+#include "gemm/kept_algorithms.hpp"
 #include "gemm/split_kernels.hpp"
 #include "gemm/split_weights.hpp"
 #include "plan/gemm_problem.hpp"
@@ -32,11 +34,15 @@ SplitScheme split_scheme(std::int64_t rows);
 /// algorithms. Immutable. Matrices of a batch are computed one after another.
 class SplitGemm {
  public:
-  /// For sizes above 0. Throws Error(backend_failure).
-  SplitGemm(int device, const GemmProblem& problem, SplitScheme scheme);
+  /// For sizes above 0. Throws Error(invalid_argument, backend_failure).
+  SplitGemm(int device, const GemmProblem& problem, SplitScheme scheme,
+            const AlgorithmChoice& choice);
 
   /// Why the library cannot do it, "" when it can.
   const std::string& refusal() const { return refusal_; }
+
+  /// The library's algorithms for both products; see GemmPlan::algorithms().
+  const std::string& algorithms() const { return algorithms_; }
 
   /// Bytes of workspace for run(), of which the last weights_bytes() are for w where it is split on
   /// the way.
@@ -55,11 +61,15 @@ class SplitGemm {
  private:
   /// One of the two vendor GEMMs.
   struct Product {
-    Product(int device, const MatmulShape& shape);
+    Product(int device, const MatmulShape& shape, const char* name, const KeptAlgorithms& kept,
+            bool is_timed);
     CublasLtMatmul matmul;
     bool is_possible = false;
     cublasLtMatmulHeuristicResult_t algorithm = {};
   };
+
+  SplitGemm(int device, const GemmProblem& problem, SplitScheme scheme, const KeptAlgorithms& kept,
+            bool is_timed);
 
   void multiply(const SplitMatrix& x, const SplitMatrix& w, float* product, void* workspace,
                 cudaStream_t stream) const;
@@ -69,6 +79,7 @@ class SplitGemm {
   SplitScheme scheme_;
   Product first_;
   Product second_;
+  std::string algorithms_;
   std::string refusal_;
   std::size_t x_bytes_ = 0;
   std::size_t product_bytes_ = 0;

@@ -3,15 +3,13 @@
 #include <algorithm>
 #include <utility>
 
+#include "gemm/cublaslt_tuning.hpp"
 #include "gemm/cuda_status.hpp"
 #include "gemm/split_layout.hpp"
 
 namespace postlude {
 namespace detail {
 namespace {
-
-/// What NVIDIA recommends for Hopper.
-constexpr std::size_t most_vendor_workspace = std::size_t(32) << 20;
 
 /// Only a product that is read in its place is column-major.
 bool is_column_major(const GemmProblem& problem) {
@@ -63,20 +61,34 @@ SplitScheme split_scheme(std::int64_t rows) {
   return rows <= 256 ? SplitScheme::stacked : SplitScheme::side_by_side;
 }
 
-SplitGemm::Product::Product(int device, const MatmulShape& shape) : matmul(device, shape) {
-  const auto found = matmul.algorithms(MatmulAlignment(), most_vendor_workspace, 1);
-  is_possible = !found.empty();
-  if (is_possible) algorithm = found.front();
+SplitGemm::Product::Product(int device, const MatmulShape& shape, const char* name,
+                            const KeptAlgorithms& kept, bool is_timed)
+    : matmul(device, shape) {
+  const auto settled = settle_algorithm(device, matmul, shape, MatmulAlignment(),
+                                        most_matmul_workspace, name, kept, is_timed);
+  is_possible = settled.has_value();
+  if (is_possible) algorithm = *settled;
 }
 
-SplitGemm::SplitGemm(int device, const GemmProblem& problem, SplitScheme scheme)
+SplitGemm::SplitGemm(int device, const GemmProblem& problem, SplitScheme scheme,
+                     const AlgorithmChoice& choice)
+    : SplitGemm(device, problem, scheme,
+                choice.kept.empty() ? KeptAlgorithms(device) : KeptAlgorithms(device, choice.kept),
+                choice.is_timed) {}
+
+SplitGemm::SplitGemm(int device, const GemmProblem& problem, SplitScheme scheme,
+                     const KeptAlgorithms& kept, bool is_timed)
     : is_transposed_(is_column_major(problem)),
       leading_dimension_(leading_dimension_of(problem)),
       scheme_(scheme),
-      first_(device, first_shape(problem, scheme)),
-      second_(device, second_shape(problem, scheme)) {
+      first_(device, first_shape(problem, scheme), "first", kept, is_timed),
+      second_(device, second_shape(problem, scheme), "second", kept, is_timed) {
   if (!first_.is_possible || !second_.is_possible)
     refusal_ = "cuBLASLt has no algorithm for the products of the float16 parts";
+  KeptAlgorithms settled(device);
+  if (first_.is_possible) settled.add("first", first_.algorithm.algo);
+  if (second_.is_possible) settled.add("second", second_.algorithm.algo);
+  algorithms_ = settled.text();
   x_bytes_ = split_matrix_bytes(problem.m, problem.k);
   if (!problem.has_factors)
     product_bytes_ = aligned_bytes(static_cast<std::size_t>(problem.m * product_rows(scheme)) *

@@ -91,6 +91,8 @@ std::string stage_text(const ExecutionPlan& plan, std::size_t index) {
   text += "\n           reads " + (reads.empty() ? "nothing" : reads) + "; writes " + writes +
           "; " + quantity(bytes, "B") + ", " +
           quantity(static_cast<double>(stage.domain.elements()) * stage.operation_count, "FLOP");
+  if (index == 0 && !plan.engines.empty() && !plan.engines[plan.chosen_engine].taken_in.empty())
+    text += "; by the GEMM as it writes, y is not written";
   if (stage.joins_previous && is_host(plan.gemm.backend))
     text += "; on each line right after the stage before";
   if (stage.sweep == SweepKind::outer_reduction)
@@ -137,7 +139,8 @@ std::string explain(const ExecutionPlan& plan) {
     const EngineCandidate& engine = plan.engines[i];
     text += "  " + engine.name + ": " +
             (i == plan.chosen_engine ? "chosen" : (engine.accepts ? "possible" : "refused")) +
-            " (" + engine.reason + ")\n";
+            " (" + engine.reason +
+            (engine.taken_in.empty() ? "" : "; takes in stage 1: " + engine.taken_in) + ")\n";
   }
 
   text += "stages\n  GEMM: " + y_text(plan) + "; " + quantity(gemm_flops(plan), "FLOP") + "\n";

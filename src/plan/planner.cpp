@@ -399,31 +399,37 @@ ExecutionPlan make_execution_plan(Program program, const GemmProblem& gemm, Resu
   return Planner(std::move(program), gemm, layout).make();
 }
 
-void choose_engine(ExecutionPlan& plan, std::vector<EngineCandidate> candidates,
-                   const std::string& forced) {
-  plan.engines = std::move(candidates);
+std::size_t choose_engine(const std::vector<EngineCandidate>& candidates,
+                          const std::string& forced) {
   const auto chosen =
-      std::find_if(plan.engines.begin(), plan.engines.end(), [&](const EngineCandidate& candidate) {
+      std::find_if(candidates.begin(), candidates.end(), [&](const EngineCandidate& candidate) {
         return forced.empty() ? candidate.accepts : candidate.name == forced;
       });
-  if (chosen == plan.engines.end() && !forced.empty()) {
+  if (chosen == candidates.end() && !forced.empty()) {
     std::string names;
-    for (const EngineCandidate& candidate : plan.engines)
+    for (const EngineCandidate& candidate : candidates)
       names += (names.empty() ? "" : ", ") + candidate.name;
     throw Error(Status::unknown_name,
                 "engine is '" + forced.substr(0, 64) + "': expected one of " + names);
   }
-  if (chosen == plan.engines.end() || !chosen->accepts) {
+  if (chosen == candidates.end() || !chosen->accepts) {
     std::string reasons;
-    for (const EngineCandidate& candidate : plan.engines)
+    for (const EngineCandidate& candidate : candidates)
       if (forced.empty() || candidate.name == forced)
         reasons += "\n  " + candidate.name + ": " + candidate.reason;
     throw Error(Status::unsupported, "no engine can compute this linear layer:" + reasons);
   }
-  plan.chosen_engine = static_cast<std::size_t>(chosen - plan.engines.begin());
+  return static_cast<std::size_t>(chosen - candidates.begin());
+}
+
+void place_engine(ExecutionPlan& plan, std::vector<EngineCandidate> candidates,
+                  std::size_t chosen) {
+  plan.engines = std::move(candidates);
+  plan.chosen_engine = chosen;
   plan.engine_offset = plan.workspace_bytes;
-  plan.workspace_bytes += aligned(chosen->workspace_bytes);
-  plan.weights_bytes = chosen->weights_bytes / workspace_alignment * workspace_alignment;
+  plan.workspace_bytes += aligned(plan.engines[chosen].workspace_bytes);
+  plan.weights_bytes =
+      plan.engines[chosen].weights_bytes / workspace_alignment * workspace_alignment;
 }
 
 double gemm_flops(const ExecutionPlan& plan) {

@@ -32,6 +32,7 @@ struct EngineCandidate {
   std::size_t workspace_bytes = 0;
   /// At the end of its workspace, for w in a format of its own; not needed with prepared weights.
   std::size_t weights_bytes = 0;
+  std::string taken_in;  ///< of the stage that follows, "" for nothing: it then needs no sweep
   /// It can leave a product and factors instead of y, which the stages multiply as they read it.
   bool leaves_factors = false;
 };
@@ -61,11 +62,13 @@ struct ExecutionPlan {
 /// stage would be too large.
 ExecutionPlan make_execution_plan(Program program, const GemmProblem& gemm, ResultLayout layout);
 
-/// Takes the first candidate that accepts, or the one named `forced`, and places its workspace.
-/// Throws Error(unknown_name) when no engine has that name and Error(unsupported), with every
-/// engine's reason, when none accepts.
-void choose_engine(ExecutionPlan& plan, std::vector<EngineCandidate> candidates,
-                   const std::string& forced);
+/// The first candidate that accepts, or the one named `forced`. Throws Error(unknown_name) when no
+/// engine has that name and Error(unsupported), with every engine's reason, when none accepts.
+std::size_t choose_engine(const std::vector<EngineCandidate>& candidates,
+                          const std::string& forced);
+
+/// Settles the plan on one of the candidates and places its workspace.
+void place_engine(ExecutionPlan& plan, std::vector<EngineCandidate> candidates, std::size_t chosen);
 
 /// The plan in words; see Plan::explain.
 std::string explain(const ExecutionPlan& plan);

@@ -199,6 +199,37 @@ static void test_tensor(void) {
   EXPECT(tensor.rank == 1 && tensor.extent[0] == 6 && tensor.stride[0] == 1);
 }
 
+/* What a plan chose for its GEMM serves another plan for the same problem, and no other problem. */
+static void test_gemm_choice(layer* self, const postlude_plan* plan,
+                             const postlude_operand* operands, size_t count) {
+  const char* choice = NULL;
+  const char* again = NULL;
+  EXPECT_SUCCESS(postlude_plan_gemm_choice(plan, &choice));
+  EXPECT_SUCCESS(postlude_plan_gemm_choice(plan, &again));
+  EXPECT(choice != NULL && choice == again && strchr(choice, '\n') == NULL);
+
+  postlude_plan_options options = POSTLUDE_PLAN_OPTIONS_INIT;
+  options.gemm_choice = choice;
+  options.autotune = 1; /* Nothing is left to be timed. */
+  postlude_plan* other = NULL;
+  EXPECT_SUCCESS(postlude_plan_create(self->context, &self->problem, "min(y + bias, c) - c",
+                                      operands, count, &options, &other));
+  EXPECT_SUCCESS(postlude_plan_gemm_choice(other, &again));
+  EXPECT(again != NULL && strcmp(choice, again) == 0);
+  EXPECT_SUCCESS(postlude_plan_destroy(other));
+
+  postlude_problem narrower = self->problem;
+  narrower.w.extent[0] -= 1;
+  EXPECT_STATUS(postlude_plan_create(self->context, &narrower, "y", NULL, 0, &options, &other),
+                POSTLUDE_INVALID_ARGUMENT);
+  EXPECT(strstr(postlude_last_error_message(), "gemm_choice is for") != NULL);
+  EXPECT(other == NULL);
+  options.gemm_choice = NULL;
+  EXPECT_SUCCESS(postlude_plan_create(self->context, &self->problem, "min(y + bias, c) - c",
+                                      operands, count, &options, &other));
+  EXPECT_SUCCESS(postlude_plan_destroy(other));
+}
+
 /* S1: min(y + bias, c) - c. */
 static void test_pointwise(postlude_backend backend) {
   layer self;
@@ -228,6 +259,7 @@ static void test_pointwise(postlude_backend backend) {
   EXPECT_SUCCESS(postlude_plan_explain(plan, &again));
   EXPECT(text != NULL && text == again);
   EXPECT(text != NULL && strstr(text, "kokkos_kernels") != NULL);
+  test_gemm_choice(&self, plan, operands, 2);
 
   float result[M * N];
   void* memory = upload(self.context, NULL, sizeof result);

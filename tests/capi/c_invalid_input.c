@@ -318,6 +318,9 @@ static const fault plan_faults[] = {
     {SET_TO(options.compilation, 3), POSTLUDE_INVALID_ARGUMENT, "options.compilation is 3"},
     {SET_TO(options.compilation, -1), POSTLUDE_INVALID_ARGUMENT, "options.compilation is -1"},
     {COPY_TO(options.engine, expression), POSTLUDE_UNKNOWN_NAME, "engine"},
+    {COPY_TO(options.gemm_choice, expression), POSTLUDE_INVALID_ARGUMENT, "gemm_choice is"},
+    {SET_TO(options.autotune, 2), POSTLUDE_INVALID_ARGUMENT, "options.autotune is 2"},
+    {SET_TO(options.reserved, 7), POSTLUDE_INVALID_ARGUMENT, "options.reserved is 7"},
 };
 
 static void test_plan_create(const fixture* self) {
@@ -711,6 +714,11 @@ static void test_plan_queries(const fixture* self) {
   EXPECT_REFUSAL(postlude_plan_explain(none, &text), POSTLUDE_INVALID_ARGUMENT, "plan is null");
   EXPECT_REFUSAL(postlude_plan_explain(destroyed, &text), POSTLUDE_INVALID_ARGUMENT, "destroyed");
   EXPECT_REFUSAL(postlude_plan_explain(self->plan, NULL), POSTLUDE_INVALID_ARGUMENT,
+                 "text is null");
+  EXPECT_REFUSAL(postlude_plan_gemm_choice(none, &text), POSTLUDE_INVALID_ARGUMENT, "plan is null");
+  EXPECT_REFUSAL(postlude_plan_gemm_choice(destroyed, &text), POSTLUDE_INVALID_ARGUMENT,
+                 "destroyed");
+  EXPECT_REFUSAL(postlude_plan_gemm_choice(self->plan, NULL), POSTLUDE_INVALID_ARGUMENT,
                  "text is null");
 }
 

@@ -872,6 +872,35 @@ class ExplainTest(CommandTest):
             self.command("explain", "y", "--shape", "4,5,6", "--engine", "steam"), "steam"
         )
 
+    def test_gemm_choice(self):
+        shape = ("--shape", "4,5,6")
+        path = str(self.folder / "choice.txt")
+        done = self.command("explain", "y", *shape, "--autotune", "--save-gemm-choice", path)
+        self.assertEqual(done.returncode, 0, done.stderr.decode())
+        with open(path) as file:
+            choice = file.read()
+        self.assertRegex(choice, r"\A\w+; f32 in f32, batch 1, m 4, n 6, k 5, [^;\n]*; [^;\n]*\n\Z")
+        again = self.command("explain", "y", *shape, "--gemm-choice", path)
+        self.assertEqual((again.returncode, again.stdout), (0, done.stdout), again.stderr.decode())
+        self.assert_refused(
+            self.command("explain", "y", "--shape", "4,5,7", "--gemm-choice", path),
+            "gemm_choice is for",
+        )
+        self.assert_refused(
+            self.command("explain", "y", *shape, "--gemm-choice", str(self.folder / "none.txt")),
+            "none.txt",
+        )
+        for text in (b"", b"steam", b"a\0b", b"x" * 70000):
+            with open(path, "wb") as file:
+                file.write(text)
+            self.assert_refused(
+                self.command("explain", "y", *shape, "--gemm-choice", path), "gemm"
+            )
+        self.assert_refused(
+            self.command("explain", "y", *shape, "--save-gemm-choice", str(self.folder / "no/choice.txt")),
+            "no/choice.txt",
+        )
+
 
 class CheckTest(CommandTest):
     def check(self, expression, shape, *arguments, **options):

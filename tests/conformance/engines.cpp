@@ -270,6 +270,78 @@ TEST_CASE("cublaslt gives NaN and infinities where float32 does", "[conformance]
   }
 }
 
+TEST_CASE("what a GEMM takes in of an epilogue is what a sweep makes of it", "[conformance]") {
+  Random random;
+  INFO(random.hint());
+  const double infinity = std::numeric_limits<double>::infinity();
+  for (const DataType dtype : {DataType::float32, DataType::float16, DataType::bfloat16})
+    for (const std::string text :
+         {"y", "y + b", "relu(y)", "relu(b + y)", "gelu_tanh(y)", "gelu_tanh(y + b)",
+          "relu(y + b) + 0", "relu(y) + b", "z = relu(y + b); return z, y"})
+      for (const OperandKind kind : {OperandKind::row, OperandKind::column})
+        for (const ResultLayout layout :
+             {ResultLayout::row_major, ResultLayout::column_major, ResultLayout::any})
+          for (const bool is_padded : {false, true}) {
+            Settings settings;
+            settings.dtype = dtype;
+            settings.m = 40;
+            settings.n = 72;
+            settings.k = 48;
+            settings.result = layout;
+            settings.has_padded_outputs = is_padded;
+            MixedWorkload workload(settings_of(settings), text, {{"b", kind}});
+            INFO(describe(settings) << "\n" << text << "\n" << workload.plan().explain());
+            workload.fill_exact(random);
+            set_element(workload.x(), infinity, 3, 2);
+            set_element(workload.x(), -infinity, 5, 2);
+            set_element(workload.x(), std::nan(""), 9, 0);
+            workload.execute();
+            workload.check();
+          }
+}
+
+TEST_CASE("a GEMM takes in bias, relu and gelu_tanh where that is the whole epilogue",
+          "[conformance]") {
+  struct Case {
+    const char* text;
+    OperandKind kind;
+    ResultLayout layout;
+    const char* taken;  ///< "" for nothing
+  };
+  const auto row = OperandKind::row;
+  const auto column = OperandKind::column;
+  const auto rows = ResultLayout::row_major;
+  const auto columns = ResultLayout::column_major;
+  const Case cases[] = {{"y + b", row, rows, "bias"},
+                        {"relu(y)", row, rows, "relu"},
+                        {"relu(b + y)", row, rows, "bias and relu"},
+                        {"gelu_tanh(y + b)", row, rows, "bias and gelu_tanh"},
+                        {"gelu_tanh(y + b)", column, columns, "bias and gelu_tanh"},
+                        {"relu(y + b)", column, rows, ""},
+                        {"relu(y + b)", row, columns, ""},
+                        {"gelu(y + b)", row, rows, ""},
+                        {"relu(y) + b", row, rows, ""},
+                        {"y - b", row, rows, ""},
+                        {"relu(y + b) * 2", row, rows, ""},
+                        {"relu(y + b + b)", row, rows, ""},
+                        {"sum(relu(y + b), dim=1)", row, rows, ""},
+                        {"z = relu(y + b); return z, y", row, rows, ""}};
+  for (const Problem& problem : vendor_problems()) {
+    if (is_skipped(problem)) continue;
+    const TestTensor x(problem.dtype, {40, 48});
+    const TestTensor w(problem.dtype, {72, 48});
+    for (const Case& each : cases) {
+      const Plan plan(execution_space(), {x.device(), w.device(), problem.compute}, each.text,
+                      {{"b", each.kind}}, forced(problem, each.layout));
+      const std::string text = plan.explain();
+      INFO(describe(problem) << ", " << each.text << "\n" << text);
+      const std::string taken = std::string("takes in stage 1: ") + each.taken + ")";
+      CHECK((text.find(*each.taken == 0 ? "takes in" : taken) != std::string::npos) ==
+            (*each.taken != 0));
+    }
+  }
+}
+
 TEST_CASE("split is within its error bound, in every layout", "[conformance]") {
   if (is_skipped(split)) return;
   Random random;
@@ -604,6 +676,63 @@ TEST_CASE("stale and unfitting prepared weights are refused", "[conformance]") {
         split_plan.execute(Arguments{x.device(), moved, {}, {out.device()}, &weights});
       },
       "prepared for the engine", "split");
+}
+
+TEST_CASE("a plan times the algorithms of its GEMM, and a later plan takes what it found",
+          "[conformance]") {
+  std::vector<Problem> problems = vendor_problems();
+  problems.push_back(split);
+  problems.push_back({DataType::float32, ComputeMode::f32, "kokkos_kernels"});
+  Random random;
+  INFO(random.hint());
+  for (const Problem& problem : problems) {
+    if (is_skipped(problem)) continue;
+    INFO(describe(problem));
+    const Size size{72, 136, 264};
+    TestTensor x(problem.dtype, {size.m, size.k});
+    TestTensor w(problem.dtype, {size.n, size.k});
+    fill(x, [&] { return random.quarter(); });
+    fill(w, [&] { return random.quarter(); });
+    x.upload();
+    w.upload();
+    const LinearProblem linear{x.device(), w.device(), problem.compute};
+    PlanOptions options = forced(problem, ResultLayout::any);
+    options.autotune = true;
+    const Plan timed(execution_space(), linear, "y", {}, options);
+    options.autotune = false;
+    options.engine = "";
+    options.gemm_choice = timed.gemm_choice() + "\n";
+    const Plan kept(execution_space(), linear, "y", {}, options);
+    CHECK(kept.gemm_choice() == timed.gemm_choice());
+    CHECK(kept.gemm_choice().find(problem.engine) == 0);
+    CHECK(kept.workspace_bytes() == timed.workspace_bytes());
+    for (const Plan* const plan : {&timed, &kept}) {
+      TestTensor out(DataType::float64, {size.m, size.n});
+      plan->execute(Arguments{x.device(), w.device(), {}, {out.device()}});
+      fence();
+      out.download();
+      std::string first;
+      // Multiples of a quarter are exact in every mode.
+      const std::int64_t wrong = violations(x, w, out, 0, first);
+      INFO(first);
+      CHECK(wrong == 0);
+    }
+
+    const LinearProblem other{w.device(), x.device(), problem.compute};
+    check_error(
+        Status::invalid_argument, [&] { Plan(execution_space(), other, "y", {}, options); },
+        "gemm_choice is for", "m 72", "m 136");
+    options.engine = "another";
+    check_error(
+        Status::invalid_argument, [&] { Plan(execution_space(), linear, "y", {}, options); },
+        "gemm_choice has the engine", problem.engine, "another");
+    options.engine = "";
+    const bool has_algorithms = timed.gemm_choice().back() != ' ';
+    options.gemm_choice = timed.gemm_choice() + (has_algorithms ? " 256=12" : "library 256=12");
+    check_error(
+        Status::invalid_argument, [&] { Plan(execution_space(), linear, "y", {}, options); },
+        "gemm_choice has", "256=12");
+  }
 }
 
 #ifdef KOKKOS_ENABLE_CUDA

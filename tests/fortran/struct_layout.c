@@ -36,6 +36,9 @@ static const size_t layout[] = {SIZE(postlude_context_options),
                                 AT(postlude_plan_options, compilation),
                                 AT(postlude_plan_options, engine),
     AT(postlude_plan_options, expression_length),
+    AT(postlude_plan_options, gemm_choice),
+    AT(postlude_plan_options, autotune),
+    AT(postlude_plan_options, reserved),
 
                                 SIZE(postlude_argument), AT(postlude_argument, keyword), AT(postlude_argument, value),
 

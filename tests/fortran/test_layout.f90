@@ -80,6 +80,9 @@ contains
     call field('compilation', c_loc(plan_options%compilation))
     call field('engine', c_loc(plan_options%engine))
     call field('expression_length', c_loc(plan_options%expression_length))
+    call field('gemm_choice', c_loc(plan_options%gemm_choice))
+    call field('autotune', c_loc(plan_options%autotune))
+    call field('reserved', c_loc(plan_options%reserved))
 
     argument = POSTLUDE_ARGUMENT_INIT
     call struct('postlude_argument', c_sizeof(argument), argument%size, c_loc(argument%size))

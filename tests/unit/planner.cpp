@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <string>
 
+#include "plan/gemm_choice.hpp"
 #include "plan/planner.hpp"
 #include "program/lower.hpp"
 #include "support/errors.hpp"
@@ -175,29 +176,52 @@ TEST_CASE("engines are taken in order, or by name, and a refusal has its reasons
     list[1].workspace_bytes = 100;
     return list;
   };
-  ExecutionPlan plan = planned("y");
-  detail::choose_engine(plan, candidates(), "");
-  CHECK(plan.chosen_engine == 1);
-  CHECK(plan.workspace_bytes >= 100);
-
-  plan = planned("y");
+  CHECK(detail::choose_engine(candidates(), "") == 1);
+  CHECK(detail::choose_engine(candidates(), "portable") == 1);
   check_error(
-      Status::unknown_name, [&] { detail::choose_engine(plan, candidates(), "quick"); }, "'quick'",
+      Status::unknown_name, [&] { detail::choose_engine(candidates(), "quick"); }, "'quick'",
       "fast, portable");
-  plan = planned("y");
   check_error(
-      Status::unsupported, [&] { detail::choose_engine(plan, candidates(), "fast"); },
-      "needs a device");
-  plan = planned("y");
+      Status::unsupported, [&] { detail::choose_engine(candidates(), "fast"); }, "needs a device");
   check_error(
       Status::unsupported,
       [&] {
         auto none = candidates();
         none[1].accepts = false;
         none[1].reason = "is asleep";
-        detail::choose_engine(plan, none, "");
+        detail::choose_engine(none, "");
       },
       "needs a device", "is asleep");
+
+  ExecutionPlan plan = planned("y");
+  const std::size_t before = plan.workspace_bytes;
+  detail::place_engine(plan, candidates(), 1);
+  CHECK(plan.chosen_engine == 1);
+  CHECK(plan.engine_offset == before);
+  CHECK(plan.workspace_bytes >= before + 100);
+}
+
+TEST_CASE("what a plan chose for its GEMM is text that can be read back", "[unit]") {
+  detail::GemmProblem problem;
+  problem.m = 3;
+  problem.n = 5;
+  problem.k = 7;
+  problem.w = {0, 7, 1};
+  const detail::GemmChoice choice{"cublaslt", detail::text_of(problem), "library-1 256=0a1b"};
+  for (const std::string end : {"", "\n", "\nanother line"}) {
+    const detail::GemmChoice read = detail::parse_gemm_choice(detail::to_text(choice) + end);
+    CHECK(read.engine == choice.engine);
+    CHECK(read.problem == choice.problem);
+    CHECK(read.algorithms == choice.algorithms);
+  }
+  CHECK(detail::parse_gemm_choice("kokkos_kernels; f32; ").algorithms.empty());
+  for (const std::string text : {"", "cublaslt", "cublaslt; f32", "\n; ; "})
+    check_error(
+        Status::invalid_argument, [&] { detail::parse_gemm_choice(text); }, "gemm_choice",
+        "engine; problem; algorithms");
+  detail::GemmProblem other = problem;
+  other.w.row = 8;
+  CHECK(detail::text_of(other) != detail::text_of(problem));
 }
 
 TEST_CASE("explain names the program, the engine, the stages and their cost", "[unit]") {
@@ -206,7 +230,7 @@ TEST_CASE("explain names the program, the engine, the stages and their cost", "[
   engine.name = "portable";
   engine.accepts = true;
   engine.reason = "packs x";
-  detail::choose_engine(plan, {engine}, "");
+  detail::place_engine(plan, {engine}, 0);
   const std::string text = detail::explain(plan);
   for (const std::string part : {"M = 130", "N = 70", "K = 3", "gelu", "portable", "packs x",
                                  "workspace", "FLOP", "stage 1", "bias"}) {

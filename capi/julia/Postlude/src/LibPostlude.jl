@@ -157,6 +157,9 @@ struct postlude_plan_options
     compilation::postlude_compilation
     engine::Cstring
     expression_length::Csize_t
+    gemm_choice::Cstring
+    autotune::Int32
+    reserved::Int32
 end
 
 struct postlude_argument
@@ -470,6 +473,14 @@ postlude_plan_work(plan, gemm_flops, minimum_bytes) = ccall(
 
 postlude_plan_explain(plan, text) = ccall(
     symbol(:postlude_plan_explain),
+    postlude_status,
+    (Ptr{postlude_plan}, Ptr{Cstring}),
+    plan,
+    text,
+)
+
+postlude_plan_gemm_choice(plan, text) = ccall(
+    symbol(:postlude_plan_gemm_choice),
     postlude_status,
     (Ptr{postlude_plan}, Ptr{Cstring}),
     plan,

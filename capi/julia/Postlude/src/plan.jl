@@ -149,6 +149,9 @@ function create_plan(context, x, w, expression, names, declared, layout)
             LibPostlude.POSTLUDE_COMPILATION_AUTOMATIC,
             Cstring(C_NULL),
             0,
+            Cstring(C_NULL),
+            0,
+            0,
         ),
     )
     texts = String.(names)
