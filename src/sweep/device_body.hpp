@@ -96,38 +96,66 @@ struct InnerSink {
   }
 };
 
-/// A team reduces one line along the inner dimension: its threads take interleaved packets, then
-/// combine their states in a tree of fixed shape. `shared` has team_threads states.
-template <class T, class Code, class Barrier>
-POSTLUDE_FUNCTION void inner_reduction_thread(const Stage& stage, std::int64_t line, int rank,
+/// Threads of a team that share one line: as few as take it in one go, a power of two, so that the
+/// windows of a pooling do not have a team each.
+template <class T>
+POSTLUDE_FUNCTION constexpr int line_threads(std::int64_t inner) {
+  int threads = 1;
+  while (threads < team_threads &&
+         static_cast<std::int64_t>(threads) * device_width<T>() * reduction_packets < inner)
+    threads *= 2;
+  return threads;
+}
+
+/// Teams for all lines of a stage that reduces along the inner dimension.
+template <class T>
+POSTLUDE_FUNCTION constexpr std::int64_t line_teams(const Stage& stage) {
+  const std::int64_t lines_of_team = team_threads / line_threads<T>(stage.inner);
+  return (stage.batch * stage.outer + lines_of_team - 1) / lines_of_team;
+}
+
+/// A team reduces lines along the inner dimension, as many as it has threads for: those of a line
+/// take interleaved packets, `packets` at a time, then combine their states in a tree of fixed
+/// shape. `shared` has team_threads states.
+template <class T, int packets, class Code, class Barrier>
+POSTLUDE_FUNCTION void inner_reduction_thread(const Stage& stage, std::int64_t team, int rank,
                                               ReductionState* shared, const Barrier& barrier) {
   constexpr int width = device_width<T>();
+  const int threads = line_threads<T>(stage.inner);
+  const int place = rank & (threads - 1);
+  const std::int64_t line = team * (team_threads / threads) + rank / threads;
   const std::int64_t batch = line < stage.outer ? 0 : quotient(line, stage.outer);
   const std::int64_t outer = line - batch * stage.outer;
+  const bool has_line = batch < stage.batch;
   ReductionState states[maximum_reductions];
   POSTLUDE_UNROLL
   for (int i = 0; i < maximum_reductions; ++i)
     states[i] = reduction_identity<T>(Code::kind(stage, i));
 
-  for (std::int64_t inner = static_cast<std::int64_t>(rank) * width; inner < stage.inner;
-       inner += team_threads * width * reduction_packets) {
-    const Span span{batch, outer, inner, outer + 1, stage.inner, 0, team_threads * width};
-    evaluate<T, reduction_packets, width, Code>(
-        stage, span, InnerSink<T, reduction_packets, width, Code>{stage, states, span});
+  const std::int64_t end = has_line ? stage.inner : 0;
+  for (std::int64_t inner = static_cast<std::int64_t>(place) * width; inner < end;
+       inner += static_cast<std::int64_t>(threads) * width * packets) {
+    const Span span{batch, outer, inner, outer + 1, stage.inner, 0, threads * width};
+    evaluate<T, packets, width, Code>(stage, span,
+                                      InnerSink<T, packets, width, Code>{stage, states, span});
   }
 
   POSTLUDE_UNROLL
   for (int i = 0; i < maximum_reductions; ++i) {
     if (i >= Code::reductions(stage)) continue;
-    barrier();
-    shared[rank] = states[i];
-    for (int step = team_threads / 2; step > 0; step /= 2) {
+    if (threads > 1) {
       barrier();
-      if (rank < step)
-        reduction_combine<T>(Code::kind(stage, i), stage.reductions[i].parameter, shared[rank],
-                             shared[rank + step]);
+      shared[rank] = states[i];
+      for (int step = threads / 2; step > 0; step /= 2) {
+        barrier();
+        if (place < step)
+          reduction_combine<T>(Code::kind(stage, i), stage.reductions[i].parameter, shared[rank],
+                               shared[rank + step]);
+      }
+      if (place == 0) states[i] = shared[rank];
     }
-    if (rank == 0) store_reduced<T, Code>(stage, i, batch, outer, 0, shared[0], stage.inner);
+    if (place == 0 && has_line)
+      store_reduced<T, Code>(stage, i, batch, outer, 0, states[i], stage.inner);
   }
 }
 

@@ -13,7 +13,7 @@
 namespace postlude {
 namespace detail {
 
-/// One team for each line.
+/// Teams of threads for lines.
 template <class Space, class T>
 struct InnerReductionTeam {
   using Policy = Kokkos::TeamPolicy<Space>;
@@ -22,18 +22,18 @@ struct InnerReductionTeam {
                                Kokkos::MemoryTraits<Kokkos::Unmanaged>>;
 
   Stage stage;
-  std::int64_t first_line;
+  std::int64_t first_team;
 
   KOKKOS_INLINE_FUNCTION void operator()(const Member& member) const {
     const Scratch shared(member.team_scratch(0), team_threads);
-    inner_reduction_thread<T, InterpretedCode>(stage, first_line + member.league_rank(),
-                                               member.team_rank(), shared.data(),
-                                               [&] { member.team_barrier(); });
+    inner_reduction_thread<T, reduction_packets, InterpretedCode>(
+        stage, first_team + member.league_rank(), member.team_rank(), shared.data(),
+        [&] { member.team_barrier(); });
   }
 
   static void launch(const Space& space, const Stage& stage) {
-    launch_in_parts(stage.batch * stage.outer, [&](std::int64_t first, std::int64_t lines) {
-      Policy policy(space, static_cast<int>(lines), team_threads);
+    launch_in_parts(line_teams<T>(stage), [&](std::int64_t first, std::int64_t teams) {
+      Policy policy(space, static_cast<int>(teams), team_threads);
       policy.set_scratch_size(0, Kokkos::PerTeam(Scratch::shmem_size(team_threads)));
       Kokkos::parallel_for(sweep_label<Space>("inner_reduction"),
                            Kokkos::Experimental::require(

@@ -113,7 +113,7 @@ const char* kernel_text(SweepKind kind) {
              "    const __grid_constant__ Stage stage, std::int64_t first) {\n"
              "  __shared__ alignas(16) unsigned char memory[team_threads * "
              "sizeof(ReductionState)];\n"
-             "  inner_reduction_thread<T, Code>(stage, first + blockIdx.x, threadIdx.x,\n"
+             "  inner_reduction_thread<T, packets, Code>(stage, first + blockIdx.x, threadIdx.x,\n"
              "      reinterpret_cast<ReductionState*>(memory), [] { __syncthreads(); });\n"
              "}\n";
     case SweepKind::outer_reduction:
@@ -140,7 +140,10 @@ const char* kernel_text(SweepKind kind) {
 
 template <class T>
 int packets_of(SweepKind kind, const Stage& stage) {
-  return kind == SweepKind::pointwise ? pointwise_packets<T>(stage) : reduction_packets;
+  if (kind == SweepKind::pointwise) return pointwise_packets<T>(stage);
+  // A line of one packet, such as a window of a pooling, has no use for the others.
+  const bool is_short = stage.inner <= device_width<T>() && kind == SweepKind::inner_reduction;
+  return is_short ? 1 : reduction_packets;
 }
 
 int packets_of(SweepKind kind, const Stage& stage, DataType compute) {
@@ -308,9 +311,11 @@ void launch_pointwise(const CompiledKernels& kernels, const Stage& stage, DataTy
   launch(kernels.kernel, (items + threads - 1) / threads, threads, stream, stage, segments);
 }
 
-void launch_inner_reduction(const CompiledKernels& kernels, const Stage& stage,
+void launch_inner_reduction(const CompiledKernels& kernels, const Stage& stage, DataType compute,
                             cudaStream_t stream) {
-  launch(kernels.kernel, stage.batch * stage.outer, team_threads, stream, stage);
+  const std::int64_t teams =
+      compute == DataType::float64 ? line_teams<double>(stage) : line_teams<float>(stage);
+  launch(kernels.kernel, teams, team_threads, stream, stage);
 }
 
 void launch_outer_reduction(const CompiledKernels& kernels, const Stage& stage, DataType compute,
@@ -351,7 +356,7 @@ bool run_compiled_stage(const ExecutionSpace& space, SweepKind kind, const Stage
       launch_pointwise(*kernels, stage, compute, stream);
       break;
     case SweepKind::inner_reduction:
-      launch_inner_reduction(*kernels, stage, stream);
+      launch_inner_reduction(*kernels, stage, compute, stream);
       break;
     case SweepKind::outer_reduction:
       launch_outer_reduction(*kernels, stage, compute, partials, stream);
