@@ -152,8 +152,10 @@ void SplitGemm::run(const GemmProblem& problem, const float* x, const float* w,
     multiply(split_x, split_w, product, vendor, stream);
 
     const SplitFactor of_x{source_x, split_x.scales, nullptr, split_x.states};
-    const SplitFactor of_w{source_w, split_w.scales,
-                           weights != nullptr ? weights->kept_rows() : nullptr, split_w.states};
+    const SplitFactor of_w{
+        source_w,         split_w.scales, weights != nullptr ? weights->kept_rows() : nullptr,
+        split_w.states,   split_w.parts,  split_w.padded_k,
+        split_w.low_first};
     if (problem.has_factors) {
       float* const of_rows = row_factors + batch * problem.m;
       float* const of_columns = column_factors + batch * problem.n;

@@ -99,12 +99,17 @@ struct SplitResult {
 /// elements.
 void keep_rows(const SplitSource& source, const RowScale* scales, float* kept, cudaStream_t stream);
 
-/// A factor of the product for finish_split(): its rows are read where they are marked.
+/// A factor of the product for finish_split(): rows are read where they, or those of the other
+/// factor, are marked.
 struct SplitFactor {
-  SplitSource source;
+  SplitSource source;  ///< of null data where only the parts are left
   const RowScale* scales = nullptr;
   const float* kept = nullptr;  ///< rows of k elements each; null when none is kept
   const std::uint8_t* states = nullptr;
+  /// As in SplitMatrix; read where there is no source and the row is not kept.
+  const void* parts = nullptr;
+  std::int64_t padded_k = 0;
+  bool low_first = false;
 };
 
 /// Enqueues y = product / (s_m t_n), and the elements that marked rows make of x w^T computed in

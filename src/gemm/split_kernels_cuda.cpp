@@ -530,23 +530,44 @@ void split_apart(const SplitSource& source, const SplitMatrix& matrix, RowExtrem
       source, matrix, extrema, row_tiles);
 }
 
-/// Elements of a row and their distance.
-struct Row {
-  const float* data;
-  std::int64_t stride;
+/// Elements of a row: where there is no matrix any more and the row was not kept, those of its
+/// parts, which are as good as it takes when the other factor's row is the one that is marked.
+class Row {
+ public:
+  __device__ Row(const SplitFactor& factor, std::int64_t r, std::int32_t kept, int exponent) {
+    if (kept >= 0) {
+      data_ = factor.kept + kept * factor.source.k;
+    } else if (factor.source.data != nullptr) {
+      data_ = factor.source.data + r * factor.source.row_stride;
+      stride_ = factor.source.column_stride;
+    } else {
+      const __half* const first =
+          static_cast<const __half*>(factor.parts) + 2 * r * factor.padded_k;
+      high_ = first + (factor.low_first ? factor.padded_k : 0);
+      low_ = first + (factor.low_first ? 0 : factor.padded_k);
+      unit_ = power_of_two_double(-exponent);
+    }
+  }
 
-  __device__ Row(const SplitFactor& factor, std::int64_t r, std::int32_t kept)
-      : data(kept < 0 ? factor.source.data + r * factor.source.row_stride
-                      : factor.kept + kept * factor.source.k),
-        stride(kept < 0 ? factor.source.column_stride : 1) {}
+  __device__ double operator[](std::int64_t k) const {
+    if (data_ != nullptr) return static_cast<double>(data_[k * stride_]);
+    const double low = static_cast<double>(__half2float(low_[k])) / (1 << low_part_exponent);
+    return (static_cast<double>(__half2float(high_[k])) + low) * unit_;
+  }
+
+ private:
+  const float* data_ = nullptr;
+  std::int64_t stride_ = 1;
+  const __half* high_ = nullptr;
+  const __half* low_ = nullptr;
+  double unit_ = 0;
 };
 
 /// One element of x w^T by a whole warp, in float64: NaN and infinities come out as they do in
 /// float32, and what overflows float32 does so when it is rounded.
 __device__ double product_of_rows(const Row& x, const Row& w, std::int64_t k_end) {
   double sum = 0;
-  for (std::int64_t k = threadIdx.x % warp_size; k < k_end; k += warp_size)
-    sum += static_cast<double>(x.data[k * x.stride]) * static_cast<double>(w.data[k * w.stride]);
+  for (std::int64_t k = threadIdx.x % warp_size; k < k_end; k += warp_size) sum += x[k] * w[k];
   for (int distance = warp_size / 2; distance > 0; distance /= 2)
     sum += __shfl_xor_sync(whole_warp, sum, distance);
   return sum;
@@ -573,9 +594,11 @@ __device__ double recompute(const SplitFactor& x, const RowScale& x_scale, const
     const int lane = __ffs(static_cast<int>(left)) - 1;
     left &= left - 1;
     const Row x_row(x, __shfl_sync(whole_warp, m, lane),
-                    __shfl_sync(whole_warp, x_scale.kept, lane));
+                    __shfl_sync(whole_warp, x_scale.kept, lane),
+                    __shfl_sync(whole_warp, x_scale.exponent, lane));
     const Row w_row(w, __shfl_sync(whole_warp, n, lane),
-                    __shfl_sync(whole_warp, w_scale.kept, lane));
+                    __shfl_sync(whole_warp, w_scale.kept, lane),
+                    __shfl_sync(whole_warp, w_scale.exponent, lane));
     const double exact = product_of_rows(x_row, w_row, x.source.k);
     if (static_cast<int>(threadIdx.x % warp_size) == lane) result = exact;
   }

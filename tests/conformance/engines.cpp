@@ -605,6 +605,39 @@ TEST_CASE("prepared weights give the same bits as w, to every plan of their shap
   }
 }
 
+TEST_CASE("rows of x that parts cannot hold are right with prepared weights alone",
+          "[conformance]") {
+  if (is_skipped(split)) return;
+  Random random;
+  INFO(random.hint());
+  for (const std::int64_t rows : {21, 270}) {
+    const Size size{rows, 34, 46};
+    TestTensor x(DataType::float32, {size.m, size.k});
+    TestTensor w(DataType::float32, {size.n, size.k});
+    x.fill([&] { return random.uniform(0, 1); });
+    w.fill([&] { return random.uniform(-1, 1); });
+    x.set(-std::numeric_limits<double>::infinity(), 2, 9);
+    x.set(std::numeric_limits<double>::quiet_NaN(), 3, 0);
+    for (std::int64_t k = 0; k < size.k; ++k) x.set(k == 0 ? 1 : 1e-20, 4, k);
+    for (std::int64_t n = 0; n < size.n; n += 2) w.set(0, n, 0);
+    x.upload();
+    w.upload();
+    const Plan plan = plan_of(split, x, w);
+    const PreparedWeights weights(plan, w.device());
+    Tensor without = w.device();
+    without.data = nullptr;
+    TestTensor out(DataType::float32, {size.m, size.n});
+    out.upload();
+    plan.execute(Arguments{x.device(), without, {}, {out.device()}, &weights});
+    fence();
+    out.download();
+    std::string first;
+    const std::int64_t wrong = violations(x, w, out, split_error(size.k), first);
+    INFO(rows << " rows: " << first);
+    CHECK(wrong == 0);
+  }
+}
+
 TEST_CASE("engines without a format of their own prepare nothing and read w", "[conformance]") {
   TestTensor x(DataType::float32, {5, 7});
   TestTensor w(DataType::float32, {3, 7});
