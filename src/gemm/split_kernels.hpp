@@ -132,6 +132,25 @@ struct SplitProduct {
 void settle_product(const SplitFactor& of_line, const SplitFactor& of_element,
                     const SplitProduct& product, cudaStream_t stream);
 
+/// y with its scales undone, or slices of it that are still to be added.
+struct SplitSums {
+  std::int64_t m = 0;
+  std::int64_t n = 0;
+  float* y = nullptr;
+  std::int64_t y_row_stride = 0;
+  std::int64_t y_column_stride = 0;
+  const float* slices = nullptr;  ///< row-major m x n each, one after another; null for none
+  int slice_count = 0;
+  /// How many times w has scales and states, n each, one for each slice of k; 0 for neither x nor
+  /// w.
+  int w_scale_count = 1;
+};
+
+/// Enqueues y = the sum of the slices, and in y what finish_split() would compute from the
+/// operands. Without slices it does not look at y when no row is marked.
+void settle_sums(const SplitFactor& x, const SplitFactor& w, const SplitSums& sums,
+                 cudaStream_t stream);
+
 }  // namespace detail
 }  // namespace postlude
 

@@ -747,6 +747,68 @@ __global__ void __launch_bounds__(settle_threads)
   }
 }
 
+/// What is known of a row of w from each slice of k. The exponent is that of the largest element or
+/// less, which makes must_recompute() careful.
+__device__ RowScale combined_scale(const SplitFactor& w, int count, std::int64_t n) {
+  RowScale scale = w.scales[n];
+  for (int i = 1; i < count; ++i) {
+    const RowScale next = w.scales[i * w.source.rows + n];
+    scale.exponent = min(scale.exponent, next.exponent);
+    scale.marks |= next.marks;
+  }
+  return scale;
+}
+
+/// Each thread takes a column and every so many rows.
+__global__ void __launch_bounds__(settle_threads)
+    settle_columns(const SplitFactor x, const SplitFactor w, const SplitSums sums,
+                   std::int64_t column_blocks) {
+  __shared__ std::uint32_t found;
+  if (threadIdx.x == 0) found = 0;
+  __syncthreads();
+  if (sums.w_scale_count > 0) {
+    SplitFactor all = w;
+    all.source.rows *= sums.w_scale_count;
+    if (((states_of(x) | states_of(all)) & state_marked) != 0) found = 1;
+  }
+  __syncthreads();
+  const bool is_marked = found != 0;
+  if (!is_marked && sums.slices == nullptr) return;
+
+  const std::int64_t row_blocks = (sums.m + finish_rows - 1) / finish_rows;
+  for (std::int64_t block = blockIdx.x; block < column_blocks * row_blocks; block += gridDim.x) {
+    const std::int64_t n = block % column_blocks * settle_threads + threadIdx.x;
+    const std::int64_t begin = block / column_blocks * finish_rows;
+    const std::int64_t end = min(begin + finish_rows, sums.m);
+    const bool is_inside = n < sums.n;
+    RowScale w_scale;
+    if (is_marked && is_inside) w_scale = combined_scale(w, sums.w_scale_count, n);
+    for (std::int64_t m = begin; m < end; ++m) {
+      float* const place = sums.y + m * sums.y_row_stride + n * sums.y_column_stride;
+      double value = 0;
+      bool is_settled = false;
+      if (sums.slices != nullptr && is_inside) {
+        const float* slice = sums.slices + m * sums.n + n;
+        for (int i = 0; i < sums.slice_count; ++i)
+          value += static_cast<double>(slice[i * sums.m * sums.n]);
+      }
+      if (is_marked) {
+        const RowScale x_scale = x.scales[m];
+        // Whole warps go on together.
+        if (__any_sync(whole_warp, (x_scale.marks | w_scale.marks) != 0)) {
+          if (sums.slices == nullptr && is_inside) value = static_cast<double>(*place);
+          const double product = value * power_of_two_double(x_scale.exponent + w_scale.exponent);
+          const bool is_lost = is_inside && must_recompute(x_scale, w_scale, product);
+          const double exact = recompute(x, x_scale, w, w_scale, m, n, is_lost);
+          if (is_lost) *place = static_cast<float>(exact);
+          is_settled = is_lost;
+        }
+      }
+      if (sums.slices != nullptr && is_inside && !is_settled) *place = static_cast<float>(value);
+    }
+  }
+}
+
 /// For y whose columns are contiguous: tiles that are turned in shared memory.
 __global__ void __launch_bounds__(tile_rows* tile_lines)
     finish_columns_of_y(const SplitFactor x, const SplitFactor w, const SplitResult result,
@@ -828,6 +890,17 @@ void settle_product(const SplitFactor& of_line, const SplitFactor& of_element,
   settle_lines<<<static_cast<unsigned>(std::min(most, element_blocks * line_blocks)),
                  settle_threads, 0, stream>>>(of_line, of_element, product, element_blocks);
   require_success(cudaGetLastError(), "settling a split product");
+}
+
+void settle_sums(const SplitFactor& x, const SplitFactor& w, const SplitSums& sums,
+                 cudaStream_t stream) {
+  const std::int64_t column_blocks = (sums.n + settle_threads - 1) / settle_threads;
+  const std::int64_t row_blocks = (sums.m + finish_rows - 1) / finish_rows;
+  const std::int64_t most =
+      device_attribute(cudaDevAttrMultiProcessorCount) * (sums.slices != nullptr ? 8 : 1);
+  settle_columns<<<static_cast<unsigned>(std::min(most, column_blocks * row_blocks)),
+                   settle_threads, 0, stream>>>(x, w, sums, column_blocks);
+  require_success(cudaGetLastError(), "settling a product");
 }
 
 }  // namespace detail

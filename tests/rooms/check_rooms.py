@@ -34,7 +34,7 @@ BACKEND_HEADER = re.compile(r"(Kokkos|cuda|cublas|cutlass|nvrtc|nv/|cub/|thrust/
 BACKEND_NAME = re.compile(r"\b(Kokkos\s*::|KokkosBlas\b|KOKKOS_\w+|cuda[A-Z]\w+)")
 DEVICE_NAME = re.compile(r"\b(POSTLUDE_FUNCTION|POSTLUDE_ON_DEVICE|__device__|__global__|__CUDA_ARCH__)\b")
 INCLUDE = re.compile(r'^\s*#\s*include\s*([<"])([^>"]+)[>"]')
-SOURCE_SUFFIXES = {".hpp", ".cpp", ".h", ".c", ".cu", ".in"}
+SOURCE_SUFFIXES = {".hpp", ".cpp", ".h", ".c", ".cu", ".cuh", ".in"}
 
 
 class Include(NamedTuple):

@@ -1,0 +1,59 @@
+#ifndef POSTLUDE_GEMM_HOPPER_KERNELS_HPP
+#define POSTLUDE_GEMM_HOPPER_KERNELS_HPP
+
+#include <cuda_runtime_api.h>
+
+#include <cstdint>
+
+#include "gemm/hopper_tiling.hpp"
+#include "gemm/split_kernels.hpp"
+
+namespace postlude {
+namespace detail {
+
+// The GEMM of the hopper engine: plain CUDA for compute capability 9.0, pointers and a stream.
+//
+// A tile of y is 128 rows of w by a few rows of x. One warp keeps the copy engine busy with the
+// tiles' next 64 of k; two warpgroups multiply 64 rows of w each. Where x and w come in two parts
+// there are three products: of the high parts, whose sum is added to float32 registers and begun
+// anew every 64 of k, since the tensor cores truncate as they add; and the two of a high and a
+// low part, 2^-11 smaller, which need not be.
+
+/// A matrix in memory: `rows` rows of k contiguous elements, in one or two parts.
+struct HopperMatrix {
+  const void* data = nullptr;   ///< aligned to 16 bytes
+  std::int64_t row_bytes = 0;   ///< from row to row, a multiple of 16
+  std::int64_t part_bytes = 0;  ///< from part to part, a multiple of 16
+};
+
+struct HopperProduct {
+  HopperFormat format = HopperFormat::split;
+  std::int64_t m = 0;
+  std::int64_t n = 0;
+  std::int64_t k = 0;
+  HopperMatrix x;  ///< m rows; of two parts the first is the high one
+  HopperMatrix w;  ///< n rows; of two parts the first is the low one
+  const RowScale* x_scales = nullptr;
+  /// Of rows of w; read where w is in two parts, and written, with the states, where it is
+  /// streamed.
+  RowScale* w_scales = nullptr;
+  std::uint8_t* w_states = nullptr;
+  /// y, or its slices one after another.
+  float* y = nullptr;
+  std::int64_t y_row_stride = 0;
+  std::int64_t y_column_stride = 0;
+  std::int64_t slice_stride = 0;
+};
+
+/// Loads the kernel of a format and tiling for the current device, which no capture of a graph has
+/// to wait for then. Throws Error(backend_failure).
+void load_hopper_kernel(HopperFormat format, const HopperTiling& tiling);
+
+/// Enqueues y = x w^T, or its slices. Does nothing about marked rows: settle_sums() does.
+/// Throws Error(backend_failure).
+void hopper_multiply(const HopperProduct& product, const HopperTiling& tiling, cudaStream_t stream);
+
+}  // namespace detail
+}  // namespace postlude
+
+#endif
