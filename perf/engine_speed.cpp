@@ -34,12 +34,17 @@ struct Mode {
   const char* engine = "";
 };
 
+/// What results are compared with.
+constexpr Mode strict{"f32", DataType::float32, ComputeMode::f32, 1e-4, "cublaslt"};
+
 constexpr Mode modes[] = {
+    strict,
     {"f32", DataType::float32, ComputeMode::f32, 1e-4},
     {"f32_emulated_f16x3", DataType::float32, ComputeMode::f32_emulated_f16x3, 1e-4},
     {"f32_fast_tf32", DataType::float32, ComputeMode::f32_fast_tf32, 1e-2},
     {"f16", DataType::float16, ComputeMode::automatic, 1e-2},
-    {"bf16", DataType::bfloat16, ComputeMode::automatic, 1e-2}};
+    {"bf16", DataType::bfloat16, ComputeMode::automatic, 1e-2},
+    {"bf16", DataType::bfloat16, ComputeMode::automatic, 1e-2, "hopper"}};
 
 struct Violations {
   const float* out;
@@ -85,7 +90,7 @@ class Bench {
         bias_(uniform_matrix(1, workload.n, 3, -bound(), bound())),
         reference_(make_matrix(workload.result_rows, workload.n)) {
     Kokkos::fence();
-    execute_in_float32(modes[0], nullptr, reference_);
+    execute_in_float32(strict, nullptr, reference_);
   }
 
   bool measure(const Mode& mode, bool is_prepared) {
@@ -93,14 +98,17 @@ class Bench {
     Kokkos::deep_copy(out, NAN);
     const Inputs inputs = inputs_of(mode.dtype);
     const Space space;
-    const Plan linear(space, {inputs.x, inputs.w, mode.compute}, "y");
+    PlanOptions options;
+    options.engine = mode.engine;
+    const Plan linear(space, {inputs.x, inputs.w, mode.compute}, "y", {}, options);
     std::optional<PreparedWeights> prepared;
     if (is_prepared) prepared.emplace(linear, inputs.w);
     const PreparedWeights* const weights = is_prepared ? &*prepared : nullptr;
     execute_in_float32(mode, weights, out);
     const std::int64_t wrong = violations(out, reference_, mode.tolerance);
 
-    const Plan whole(space, {inputs.x, inputs.w, mode.compute}, workload_.text, declarations());
+    const Plan whole(space, {inputs.x, inputs.w, mode.compute}, workload_.text, declarations(),
+                     options);
     const FloatMatrix memory = make_matrix(workload_.m, workload_.n);
     const Tensor result =
         matrix_tensor(memory.data(), mode.dtype, workload_.result_rows, workload_.n);
@@ -109,8 +117,9 @@ class Bench {
     const Arguments bare{inputs.x, inputs.w, {}, {y}, weights};
     const Timing of_linear = time_repeated(space, 21, 10, [&] { linear.execute(bare); });
     const Timing of_whole = time_repeated(space, 21, 10, [&] { whole.execute(arguments); });
-    std::printf("| %s | %s%s | %.4f +- %.4f | %.4f +- %.4f | %.0f | %lld |\n", workload_.name,
-                mode.name, is_prepared ? ", prepared weights" : "", of_linear.median * 1e3,
+    std::printf("| %s | %s%s%s%s | %.4f +- %.4f | %.4f +- %.4f | %.0f | %lld |\n", workload_.name,
+                mode.name, *mode.engine == 0 ? "" : ", engine ", mode.engine,
+                is_prepared ? ", prepared weights" : "", of_linear.median * 1e3,
                 of_linear.spread * 1e3, of_whole.median * 1e3, of_whole.spread * 1e3,
                 whole.gemm_flops() / of_whole.median * 1e-12, static_cast<long long>(wrong));
     return wrong == 0;
@@ -153,6 +162,7 @@ class Bench {
     const Inputs inputs = inputs_of(mode.dtype);
     PlanOptions options;
     options.layout = ResultLayout::any;
+    options.engine = mode.engine;
     const Plan plan(Space(), {inputs.x, inputs.w, mode.compute}, workload_.text, declarations(),
                     options);
     plan.execute(Arguments{inputs.x, inputs.w, bindings(inputs.bias), {as_tensor(out)}, weights});
@@ -255,7 +265,9 @@ bool run(double shrink) {
   for (const Workload& workload : workloads) {
     Bench bench(workload);
     for (const Mode& mode : modes) {
-      const bool can_prepare = mode.compute == ComputeMode::f32_emulated_f16x3;
+      const bool can_prepare =
+          mode.compute == ComputeMode::f32_emulated_f16x3 ||
+          (mode.compute == ComputeMode::f32 && mode.dtype == DataType::float32 && !*mode.engine);
       for (const bool is_prepared : {false, true})
         if (!is_prepared || can_prepare) good &= bench.measure(mode, is_prepared);
     }

@@ -1,6 +1,7 @@
 #include "gemm/engine_list.hpp"
 
 #include "gemm/cublaslt.hpp"
+#include "gemm/hopper.hpp"
 #include "gemm/kokkos_kernels.hpp"
 #include "gemm/split.hpp"
 
@@ -8,8 +9,8 @@ namespace postlude {
 namespace detail {
 
 const std::vector<const Engine*>& engine_list() {
-  static const std::vector<const Engine*> engines = {&cublaslt_engine(), &split_engine(),
-                                                     &kokkos_kernels_engine()};
+  static const std::vector<const Engine*> engines = {&hopper_engine(), &cublaslt_engine(),
+                                                     &split_engine(), &kokkos_kernels_engine()};
   return engines;
 }
 

@@ -5,27 +5,12 @@
 #include <string>
 
 #include "gemm/split_gemm.hpp"
+#include "gemm/split_gemm_weights.hpp"
 #include "gemm/tensor_cores.hpp"
 
 namespace postlude {
 namespace detail {
 namespace {
-
-class SplitGemmWeights final : public GemmWeights {
- public:
-  SplitGemmWeights(int device, const GemmProblem& problem) : weights_(device, problem) {}
-
-  const SplitWeights& weights() const { return weights_; }
-
-  std::size_t bytes() const override { return weights_.bytes(); }
-
-  void refresh(const ExecutionSpace& space, const void* w, const MatrixStrides& strides) override {
-    weights_.refresh(static_cast<const float*>(w), strides, stream_of(space));
-  }
-
- private:
-  SplitWeights weights_;
-};
 
 class SplitGemmPlan final : public GemmPlan {
  public:

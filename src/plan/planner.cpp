@@ -401,10 +401,15 @@ ExecutionPlan make_execution_plan(Program program, const GemmProblem& gemm, Resu
 
 std::size_t choose_engine(const std::vector<EngineCandidate>& candidates,
                           const std::string& forced) {
-  const auto chosen =
-      std::find_if(candidates.begin(), candidates.end(), [&](const EngineCandidate& candidate) {
-        return forced.empty() ? candidate.accepts : candidate.name == forced;
-      });
+  const auto find = [&](bool takes_slower) {
+    return std::find_if(candidates.begin(), candidates.end(),
+                        [&](const EngineCandidate& candidate) {
+                          if (!forced.empty()) return candidate.name == forced;
+                          return candidate.accepts && (takes_slower || !candidate.is_slower);
+                        });
+  };
+  auto chosen = find(false);
+  if (chosen == candidates.end()) chosen = find(true);
   if (chosen == candidates.end() && !forced.empty()) {
     std::string names;
     for (const EngineCandidate& candidate : candidates)

@@ -28,6 +28,8 @@ enum class GemmResultPlace {
 struct EngineCandidate {
   std::string name;
   bool accepts = false;
+  /// It expects another engine that accepts to be faster, and is taken by name or as the only one.
+  bool is_slower = false;
   std::string reason;  ///< why it refuses, or what it does beside the GEMM
   std::size_t workspace_bytes = 0;
   /// At the end of its workspace, for w in a format of its own; not needed with prepared weights.
@@ -62,8 +64,9 @@ struct ExecutionPlan {
 /// stage would be too large.
 ExecutionPlan make_execution_plan(Program program, const GemmProblem& gemm, ResultLayout layout);
 
-/// The first candidate that accepts, or the one named `forced`. Throws Error(unknown_name) when no
-/// engine has that name and Error(unsupported), with every engine's reason, when none accepts.
+/// The first candidate that accepts, before those that expect another to be faster, or the one
+/// named `forced`. Throws Error(unknown_name) when no engine has that name and Error(unsupported),
+/// with every engine's reason, when none accepts.
 std::size_t choose_engine(const std::vector<EngineCandidate>& candidates,
                           const std::string& forced);
 

@@ -44,6 +44,36 @@ std::vector<Problem> vendor_problems() {
           {DataType::float32, ComputeMode::f32, "cublaslt"}};
 }
 
+/// Those whose float32 is computed in float16 parts, and promoted on the way.
+std::vector<Problem> hopper_problems_in_parts() {
+  return {{DataType::float32, ComputeMode::f32, "hopper"},
+          {DataType::float32, ComputeMode::f32_emulated_f16x3, "hopper"}};
+}
+
+/// Those and split.
+std::vector<Problem> parts_problems() {
+  std::vector<Problem> problems = hopper_problems_in_parts();
+  problems.push_back(split);
+  return problems;
+}
+
+std::vector<Problem> hopper_problems() {
+  std::vector<Problem> problems = hopper_problems_in_parts();
+  problems.push_back({DataType::float16, ComputeMode::automatic, "hopper"});
+  problems.push_back({DataType::bfloat16, ComputeMode::automatic, "hopper"});
+  return problems;
+}
+
+/// All engines on tensor cores, in all of their modes.
+std::vector<Problem> all_problems() {
+  std::vector<Problem> problems = vendor_problems();
+  problems.push_back(split);
+  for (const Problem& problem : hopper_problems()) problems.push_back(problem);
+  return problems;
+}
+
+bool is_hopper(const Problem& problem) { return std::string(problem.engine) == "hopper"; }
+
 std::string describe(const Problem& problem) {
   return std::string(problem.engine) + ", " + name_of(problem.dtype) + ", " +
          name_of(problem.compute);
@@ -162,9 +192,7 @@ TestTensor output(DataType dtype, const Size& size, ResultLayout layout, bool is
 
 TEST_CASE("engines on tensor cores are refused on other backends with the reason",
           "[conformance]") {
-  std::vector<Problem> problems = vendor_problems();
-  problems.push_back(split);
-  for (const Problem& problem : problems) {
+  for (const Problem& problem : all_problems()) {
     INFO(describe(problem));
     const TestTensor x(problem.dtype, {8, 16});
     const TestTensor w(problem.dtype, {8, 16});
@@ -175,7 +203,7 @@ TEST_CASE("engines on tensor cores are refused on other backends with the reason
     }
     check_error(
         Status::unsupported, [&] { plan_of(problem, x, w); }, problem.engine,
-        "compute capability 8.0");
+        is_hopper(problem) ? "compute capability 9.0" : "compute capability 8.0");
     if (problem.compute == ComputeMode::automatic || problem.compute == ComputeMode::f32) continue;
     Problem any = problem;
     any.engine = "";
@@ -366,8 +394,7 @@ TEST_CASE("split is within its error bound, in every layout", "[conformance]") {
           }
 }
 
-TEST_CASE("split takes all of float32's range", "[conformance]") {
-  if (is_skipped(split)) return;
+TEST_CASE("engines that split float32 take all of its range", "[conformance]") {
   Random random;
   INFO(random.hint());
   const double infinity = std::numeric_limits<double>::infinity();
@@ -431,26 +458,156 @@ TEST_CASE("split takes all of float32's range", "[conformance]") {
            }
        }}};
   // Few rows and many are split and finished in different ways.
-  for (const Size& size : {Size{21, 34, 46}, Size{270, 34, 46}})
-    for (const auto& [name, change] : cases)
-      for (const Layout x_layout : {Layout::row_major, Layout::column_major})
-        for (const Layout w_layout : {Layout::row_major, Layout::column_major})
-          for (const ResultLayout layout : {ResultLayout::row_major, ResultLayout::column_major}) {
-            INFO(size.m << " rows, " << name << ", x " << name_of(x_layout) << ", w "
-                        << name_of(w_layout) << ", results " << static_cast<int>(layout));
-            TestTensor x(DataType::float32, {size.m, size.k}, x_layout);
-            TestTensor w(DataType::float32, {size.n, size.k}, w_layout);
-            x.fill([&] { return random.uniform(0, 1); });
-            w.fill([&] { return random.uniform(-1, 1); });
-            change(x, w);
-            TestTensor out = output(DataType::float32, size, layout, false);
-            check_product(split, x, w, out, layout, split_error(size.k));
-          }
+  for (const Problem& problem : parts_problems()) {
+    if (is_skipped(problem)) continue;
+    for (const Size& size : {Size{21, 34, 46}, Size{270, 34, 46}, Size{21, 34, 600}})
+      for (const auto& [name, change] : cases)
+        for (const Layout x_layout : {Layout::row_major, Layout::column_major})
+          for (const Layout w_layout : {Layout::row_major, Layout::column_major})
+            for (const ResultLayout layout :
+                 {ResultLayout::row_major, ResultLayout::column_major}) {
+              INFO(describe(problem) << ", " << size.m << " rows, K = " << size.k << ", " << name
+                                     << ", x " << name_of(x_layout) << ", w " << name_of(w_layout)
+                                     << ", results " << static_cast<int>(layout));
+              TestTensor x(DataType::float32, {size.m, size.k}, x_layout);
+              TestTensor w(DataType::float32, {size.n, size.k}, w_layout);
+              x.fill([&] { return random.uniform(0, 1); });
+              w.fill([&] { return random.uniform(-1, 1); });
+              change(x, w);
+              TestTensor out = output(DataType::float32, size, layout, false);
+              check_product(problem, x, w, out, layout, split_error(size.k));
+            }
+  }
+}
+
+namespace {
+
+/// Parts keep 2^-21 of every product; a tensor core truncates eight sums before they are promoted,
+/// and every promotion rounds.
+double hopper_error(std::int64_t k) {
+  return 0x1p-20 + 8 * 0x1p-23 + static_cast<double>(k / 64 + 1) * 0x1p-24;
+}
+
+}  // namespace
+
+TEST_CASE("hopper is within its error bound, in every layout", "[conformance]") {
+  Random random;
+  INFO(random.hint());
+  std::vector<Size> all;
+  for (const Size& size : sizes())
+    if (size.k >= 16) all.push_back(size);
+  // Several tiles of rows of w, of x and of k, in slices and not.
+  for (const Size& size : {Size{16, 300, 520}, Size{48, 129, 700}, Size{150, 260, 300}})
+    all.push_back(size);
+  for (const Problem& problem : hopper_problems_in_parts()) {
+    if (is_skipped(problem)) continue;
+    for (const Size& size : all)
+      for (const Layout x_layout : {Layout::row_major, Layout::column_major, Layout::reversed})
+        for (const Layout w_layout :
+             {Layout::row_major, Layout::column_major, Layout::padded_columns})
+          for (const ResultLayout layout : {ResultLayout::row_major, ResultLayout::column_major})
+            for (const bool is_padded : {false, true}) {
+              INFO(describe(problem)
+                   << ", " << size.m << "x" << size.n << "x" << size.k << ", x "
+                   << name_of(x_layout) << ", w " << name_of(w_layout) << ", results "
+                   << static_cast<int>(layout) << ", padded " << is_padded);
+              TestTensor x(DataType::float32, {size.m, size.k}, x_layout);
+              TestTensor w(DataType::float32, {size.n, size.k}, w_layout);
+              x.fill([&] { return random.uniform(0, 1); });
+              w.fill([&] { return random.uniform(-1, 1); });
+              TestTensor out = output(DataType::float32, size, layout, is_padded);
+              check_product(problem, x, w, out, layout, hopper_error(size.k));
+            }
+  }
+}
+
+TEST_CASE("hopper computes exact products of 16-bit floats exactly", "[conformance]") {
+  Random random;
+  INFO(random.hint());
+  for (const Problem& problem : hopper_problems()) {
+    if (problem.dtype == DataType::float32 || is_skipped(problem)) continue;
+    for (const Size& size :
+         {Size{1, 1, 8}, Size{17, 19, 24}, Size{64, 64, 64}, Size{37, 165, 136}, Size{5, 12, 1104},
+          Size{259, 36, 8}, Size{150, 260, 304}, Size{600, 130, 72}})
+      for (const ResultLayout layout :
+           {ResultLayout::row_major, ResultLayout::column_major, ResultLayout::any})
+        for (const bool is_padded : {false, true}) {
+          INFO(describe(problem) << ", " << size.m << "x" << size.n << "x" << size.k << ", results "
+                                 << static_cast<int>(layout) << ", padded " << is_padded);
+          TestTensor x(problem.dtype, {size.m, size.k});
+          TestTensor w(problem.dtype, {size.n, size.k});
+          fill(x, [&] { return random.quarter(); });
+          fill(w, [&] { return random.quarter(); });
+          const DataType stored = layout == ResultLayout::any ? DataType::float32 : problem.dtype;
+          TestTensor out = output(stored, size, layout, is_padded);
+          const double rounding = stored == DataType::bfloat16  ? 0x1p-8
+                                  : stored == DataType::float16 ? 0x1p-11
+                                                                : 0;
+          check_product(problem, x, w, out, layout, rounding);
+        }
+  }
+}
+
+TEST_CASE("hopper refuses what its copies cannot read, with the reason", "[conformance]") {
+  const Problem problem{DataType::float16, ComputeMode::automatic, "hopper"};
+  if (is_skipped(problem)) return;
+  const auto refused = [&](const TestTensor& x, const TestTensor& w, const std::string& reason) {
+    check_error(
+        Status::unsupported, [&] { plan_of(problem, x, w); }, "hopper", reason);
+  };
+  const TestTensor good(DataType::float16, {8, 16});
+  refused(TestTensor(DataType::float16, {8, 16}, Layout::column_major), good, "x needs contiguous");
+  refused(good, TestTensor(DataType::float16, {8, 16}, Layout::column_major), "w needs contiguous");
+  refused(TestTensor(DataType::float16, {8, 13}), TestTensor(DataType::float16, {8, 13}),
+          "26 bytes");
+  const Problem exact{DataType::float32, ComputeMode::f32, "hopper"};
+  const TestTensor short_x(DataType::float32, {8, 3});
+  const TestTensor short_w(DataType::float32, {8, 3});
+  check_error(
+      Status::unsupported, [&] { plan_of(exact, short_x, short_w); }, "fewer than 16 products");
+}
+
+TEST_CASE("hopper and split take each other's prepared weights", "[conformance]") {
+  const Problem hopper = hopper_problems_in_parts().back();
+  if (is_skipped(hopper) || is_skipped(split)) return;
+  Random random;
+  INFO(random.hint());
+  const Size size{21, 134, 300};
+  TestTensor x(DataType::float32, {size.m, size.k});
+  TestTensor w(DataType::float32, {size.n, size.k});
+  x.fill([&] { return random.uniform(0, 1); });
+  w.fill([&] { return random.uniform(-1, 1); });
+  w.set(std::numeric_limits<double>::infinity(), 5, 2);
+  w.set(1e-30, 7, 3);
+  // Rows of x that cannot be computed from parts, although nothing but parts is left of w's rows.
+  x.set(-std::numeric_limits<double>::infinity(), 2, 9);
+  x.set(std::numeric_limits<double>::quiet_NaN(), 3, 0);
+  for (std::int64_t k = 0; k < size.k; ++k) x.set(k == 0 ? 1 : 1e-20, 4, k);
+  for (std::int64_t n = 0; n < size.n; n += 2) w.set(0, n, 0);
+  x.upload();
+  w.upload();
+  Tensor without = w.device();
+  without.data = nullptr;
+  for (const Problem& maker : {hopper, split})
+    for (const Problem& user : {hopper, split}) {
+      INFO("made by " << maker.engine << ", used by " << user.engine);
+      const PreparedWeights weights(plan_of(maker, x, w), w.device());
+      CHECK(weights.bytes() > 0);
+      TestTensor out(DataType::float32, {size.m, size.n});
+      out.upload();
+      const Plan plan = plan_of(user, x, w);
+      plan.execute(Arguments{x.device(), without, {}, {out.device()}, &weights});
+      fence();
+      out.download();
+      std::string first;
+      const std::int64_t wrong = violations(x, w, out, split_error(size.k), first);
+      INFO(first);
+      CHECK(wrong == 0);
+    }
 }
 
 TEST_CASE("engines on tensor cores take batches, with one w for each or for all", "[conformance]") {
-  std::vector<Problem> problems = vendor_problems();
-  problems.push_back(split);
+  const std::vector<Problem> problems = all_problems();
   Random random;
   INFO(random.hint());
   for (const Problem& problem : problems) {
@@ -460,7 +617,7 @@ TEST_CASE("engines on tensor cores take batches, with one w for each or for all"
            {ResultLayout::row_major, ResultLayout::column_major, ResultLayout::any}) {
         INFO(describe(problem) << ", shares w " << shares_w << ", results "
                                << static_cast<int>(layout));
-        const std::int64_t batch = 3, m = 19, n = 22, k = 10;
+        const std::int64_t batch = 3, m = 19, n = 22, k = is_hopper(problem) ? 16 : 10;
         TestTensor x(problem.dtype, {batch, m, k});
         TestTensor w =
             shares_w ? TestTensor(problem.dtype, {n, k}) : TestTensor(problem.dtype, {batch, n, k});
@@ -483,7 +640,7 @@ TEST_CASE("engines on tensor cores take batches, with one w for each or for all"
               double sum = 0;
               for (std::int64_t p = 0; p < k; ++p)
                 sum += element(x, b, i, p) * (shares_w ? element(w, j, p) : element(w, b, j, p));
-              // Sums of ten products of quarters are exact in 11 bits, but not in bfloat16's 8.
+              // Sums of so few products of quarters are exact in 11 bits, but not in bfloat16's 8.
               const double allowed = stored == DataType::bfloat16 ? 0x1p-8 * std::abs(sum) : 0;
               wrong += std::abs(element(out, b, i, j) - sum) <= allowed ? 0 : 1;
             }
@@ -495,8 +652,7 @@ TEST_CASE("engines on tensor cores take batches, with one w for each or for all"
 
 TEST_CASE("engines on tensor cores give zeros for K = 0 and nothing for M = 0 or N = 0",
           "[conformance]") {
-  std::vector<Problem> problems = vendor_problems();
-  problems.push_back(split);
+  const std::vector<Problem> problems = all_problems();
   for (const Problem& problem : problems) {
     if (is_skipped(problem)) continue;
     for (const Size& size : {Size{5, 7, 0}, Size{0, 7, 3}, Size{5, 0, 3}}) {
@@ -512,8 +668,7 @@ TEST_CASE("engines on tensor cores give zeros for K = 0 and nothing for M = 0 or
 }
 
 TEST_CASE("engines on tensor cores take addresses of one element's alignment", "[conformance]") {
-  std::vector<Problem> problems = vendor_problems();
-  problems.push_back(split);
+  const std::vector<Problem> problems = all_problems();
   Random random;
   INFO(random.hint());
   for (const Problem& problem : problems) {
@@ -607,35 +762,36 @@ TEST_CASE("prepared weights give the same bits as w, to every plan of their shap
 
 TEST_CASE("rows of x that parts cannot hold are right with prepared weights alone",
           "[conformance]") {
-  if (is_skipped(split)) return;
   Random random;
   INFO(random.hint());
-  for (const std::int64_t rows : {21, 270}) {
-    const Size size{rows, 34, 46};
-    TestTensor x(DataType::float32, {size.m, size.k});
-    TestTensor w(DataType::float32, {size.n, size.k});
-    x.fill([&] { return random.uniform(0, 1); });
-    w.fill([&] { return random.uniform(-1, 1); });
-    x.set(-std::numeric_limits<double>::infinity(), 2, 9);
-    x.set(std::numeric_limits<double>::quiet_NaN(), 3, 0);
-    for (std::int64_t k = 0; k < size.k; ++k) x.set(k == 0 ? 1 : 1e-20, 4, k);
-    for (std::int64_t n = 0; n < size.n; n += 2) w.set(0, n, 0);
-    x.upload();
-    w.upload();
-    const Plan plan = plan_of(split, x, w);
-    const PreparedWeights weights(plan, w.device());
-    Tensor without = w.device();
-    without.data = nullptr;
-    TestTensor out(DataType::float32, {size.m, size.n});
-    out.upload();
-    plan.execute(Arguments{x.device(), without, {}, {out.device()}, &weights});
-    fence();
-    out.download();
-    std::string first;
-    const std::int64_t wrong = violations(x, w, out, split_error(size.k), first);
-    INFO(rows << " rows: " << first);
-    CHECK(wrong == 0);
-  }
+  for (const Problem& problem : parts_problems())
+    for (const std::int64_t rows : {21, 270}) {
+      if (is_skipped(problem)) continue;
+      const Size size{rows, 34, 46};
+      TestTensor x(DataType::float32, {size.m, size.k});
+      TestTensor w(DataType::float32, {size.n, size.k});
+      x.fill([&] { return random.uniform(0, 1); });
+      w.fill([&] { return random.uniform(-1, 1); });
+      x.set(-std::numeric_limits<double>::infinity(), 2, 9);
+      x.set(std::numeric_limits<double>::quiet_NaN(), 3, 0);
+      for (std::int64_t k = 0; k < size.k; ++k) x.set(k == 0 ? 1 : 1e-20, 4, k);
+      for (std::int64_t n = 0; n < size.n; n += 2) w.set(0, n, 0);
+      x.upload();
+      w.upload();
+      const Plan plan = plan_of(problem, x, w);
+      const PreparedWeights weights(plan, w.device());
+      Tensor without = w.device();
+      without.data = nullptr;
+      TestTensor out(DataType::float32, {size.m, size.n});
+      out.upload();
+      plan.execute(Arguments{x.device(), without, {}, {out.device()}, &weights});
+      fence();
+      out.download();
+      std::string first;
+      const std::int64_t wrong = violations(x, w, out, split_error(size.k), first);
+      INFO(describe(problem) << ", " << rows << " rows: " << first);
+      CHECK(wrong == 0);
+    }
 }
 
 TEST_CASE("engines without a format of their own prepare nothing and read w", "[conformance]") {
@@ -770,8 +926,7 @@ TEST_CASE("a plan times the algorithms of its GEMM, and a later plan takes what 
 
 #ifdef KOKKOS_ENABLE_CUDA
 TEST_CASE("whole executions can be captured in a CUDA graph", "[conformance]") {
-  std::vector<Problem> problems = vendor_problems();
-  problems.push_back(split);
+  const std::vector<Problem> problems = all_problems();
   Random random;
   INFO(random.hint());
   for (const Problem& problem : problems) {

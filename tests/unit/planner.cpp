@@ -193,6 +193,15 @@ TEST_CASE("engines are taken in order, or by name, and a refusal has its reasons
       },
       "needs a device", "is asleep");
 
+  // One that expects another to be faster comes after it, unless it is named or nobody else accepts.
+  auto modest = candidates();
+  modest[0].accepts = true;
+  modest[0].is_slower = true;
+  CHECK(detail::choose_engine(modest, "") == 1);
+  CHECK(detail::choose_engine(modest, "fast") == 0);
+  modest[1].accepts = false;
+  CHECK(detail::choose_engine(modest, "") == 0);
+
   ExecutionPlan plan = planned("y");
   const std::size_t before = plan.workspace_bytes;
   detail::place_engine(plan, candidates(), 1);

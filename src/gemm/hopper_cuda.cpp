@@ -1,0 +1,372 @@
+#include <algorithm>
+#include <cstdint>
+#include <memory>
+#include <string>
+
+#include "gemm/cuda_status.hpp"
+#include "gemm/hopper.hpp"
+#include "gemm/hopper_kernels.hpp"
+#include "gemm/kokkos_kernels.hpp"
+#include "gemm/matrix_form.hpp"
+#include "gemm/split_gemm_weights.hpp"
+#include "gemm/split_layout.hpp"
+#include "gemm/tensor_cores.hpp"
+
+namespace postlude {
+namespace detail {
+namespace {
+
+/// What the copy engine asks of addresses and of distances between rows, in bytes.
+constexpr std::int64_t copy_alignment = 16;
+
+/// The bound of the mode f32 is (K + 2) eps sum |x| |w|. The parts' remainders take 6 eps of it,
+/// the tensor cores up to 4 in every 64 of k, elements that are small beside their row's largest 8.
+constexpr std::int64_t least_k_of_f32 = 16;
+
+bool is_small(DataType dtype) { return dtype == DataType::float16 || dtype == DataType::bfloat16; }
+
+bool is_trivial(const GemmProblem& problem) {
+  return problem.batch == 0 || problem.m == 0 || problem.n == 0 || problem.k == 0;
+}
+
+GemmSize size_of_product(const GemmProblem& problem) { return {problem.m, problem.n, problem.k}; }
+
+int attribute_of(const ExecutionSpace& space, cudaDeviceAttr attribute) {
+  int value = 0;
+  require_success(cudaDeviceGetAttribute(&value, attribute, device_of(space)),
+                  "cudaDeviceGetAttribute");
+  return value;
+}
+
+bool is_aligned(const void* address) {
+  return reinterpret_cast<std::uintptr_t>(address) % copy_alignment == 0;
+}
+
+/// Why the copy engine cannot read a matrix of rows x k elements, "" when it can (from an aligned
+/// address).
+std::string copy_refusal(const char* name, std::int64_t rows, const GemmProblem& problem,
+                         const MatrixStrides& strides) {
+  const auto bytes = static_cast<std::int64_t>(size_of(problem.dtype));
+  const BlasMatrix form = blas_form(rows, problem.k, strides);
+  if (form.form != MatrixForm::row_major) return std::string(name) + " needs contiguous rows";
+  const auto fits = [&](std::int64_t distance) { return distance * bytes % copy_alignment == 0; };
+  if (rows > 1 && !fits(form.leading_dimension))
+    return std::string(name) + " has rows at a distance of " +
+           std::to_string(form.leading_dimension * bytes) +
+           " bytes: the copy engine needs a multiple of 16";
+  if (problem.batch > 1 && !fits(strides.batch))
+    return std::string(name) + " has matrices at a distance of " +
+           std::to_string(strides.batch * bytes) + " bytes: the copy engine needs a multiple of 16";
+  return "";
+}
+
+/// How w comes to the kernel where it is not prepared.
+enum class WeightsRoute { as_they_are, streamed, split_before };
+
+class HopperGemm final : public GemmPlan {
+ public:
+  HopperGemm(const ExecutionSpace& space, const GemmProblem& problem)
+      : device_(device_of(space)), is_split_(!is_small(problem.dtype)) {
+    if (is_trivial(problem)) return;
+    const int processors = attribute_of(space, cudaDevAttrMultiProcessorCount);
+    const GemmSize size = size_of_product(problem);
+    if (is_split_) {
+      prepared_ = choose_hopper_tiling(HopperFormat::split, size, processors);
+      unprepared_ = prepared_;
+      unprepared_.seconds += splitting_seconds(size);
+      const HopperChoice streamed = choose_hopper_tiling(HopperFormat::streamed, size, processors);
+      route_ = WeightsRoute::split_before;
+      if (copy_refusal("w", problem.n, problem, problem.w).empty() &&
+          streamed.seconds < unprepared_.seconds) {
+        unprepared_ = streamed;
+        route_ = WeightsRoute::streamed;
+      }
+      x_bytes_ = split_matrix_bytes(problem.m, problem.k);
+      extrema_bytes_ = std::max(splitting_bytes(problem.m, problem.k, problem.x.column),
+                                splitting_bytes(problem.n, problem.k, problem.w.column));
+    } else {
+      format_ = problem.dtype == DataType::float16 ? HopperFormat::float16 : HopperFormat::bfloat16;
+      unprepared_ = choose_hopper_tiling(format_, size, processors);
+      prepared_ = unprepared_;
+    }
+    const int slices = std::max(prepared_.tiling.slices, unprepared_.tiling.slices);
+    if (slices > 1)
+      slices_bytes_ =
+          aligned_bytes(static_cast<std::size_t>(slices) * static_cast<std::size_t>(problem.m) *
+                        static_cast<std::size_t>(problem.n) * sizeof(float));
+    if (route_ == WeightsRoute::split_before)
+      weights_bytes_ = split_matrix_bytes(problem.n, problem.k);
+    if (route_ == WeightsRoute::streamed)
+      weights_bytes_ = streamed_scales_bytes(problem) + streamed_states_bytes(problem);
+
+    if (is_split_) load_hopper_kernel(HopperFormat::split, prepared_.tiling);
+    if (!is_split_ || route_ == WeightsRoute::streamed)
+      load_hopper_kernel(is_split_ ? HopperFormat::streamed : format_, unprepared_.tiling);
+
+    // What is left for addresses that the copy engine cannot read.
+    GemmProblem portable = portable_problem(problem);
+    EngineAnswer answer = kokkos_kernels_engine().consider(space, portable, AlgorithmChoice());
+    fallback_ = answer.gemm;
+    fallback_bytes_ = answer.candidate.workspace_bytes;
+  }
+
+  double seconds() const { return unprepared_.seconds; }
+  WeightsRoute route() const { return route_; }
+  const HopperTiling& tiling() const { return unprepared_.tiling; }
+  std::size_t weights_bytes() const { return weights_bytes_; }
+  std::size_t workspace_bytes() const {
+    const std::size_t own = x_bytes_ + extrema_bytes_ + slices_bytes_;
+    return aligned_bytes(std::max(own, fallback_bytes_)) + weights_bytes_;
+  }
+
+  void run(const ExecutionSpace& space, const GemmProblem& problem,
+           const GemmArguments& arguments) const override {
+    if (problem.batch == 0 || problem.m == 0 || problem.n == 0) return;
+    if (problem.k == 0) return zero_result(problem, arguments.y, stream_of(space));
+    const bool reads_w = arguments.weights == nullptr && route_ != WeightsRoute::split_before;
+    if ((reads_w && !is_aligned(arguments.w)) || (!is_split_ && !is_aligned(arguments.x)))
+      return run_fallback(space, problem, arguments);
+    for (std::int64_t batch = 0; batch < problem.batch; ++batch)
+      run_matrix(problem, arguments, batch, stream_of(space));
+  }
+
+  std::unique_ptr<GemmWeights> make_weights(const ExecutionSpace& space,
+                                            const GemmProblem& problem) const override {
+    if (!is_split_ || is_trivial(problem)) return nullptr;
+    return std::make_unique<SplitGemmWeights>(device_of(space), problem);
+  }
+
+  bool takes(const GemmWeights& weights, const GemmProblem& problem) const override {
+    const auto* split = dynamic_cast<const SplitGemmWeights*>(&weights);
+    return is_split_ && split != nullptr && split->weights().fit(device_, problem);
+  }
+
+ private:
+  std::size_t streamed_scales_bytes(const GemmProblem& problem) const {
+    return split_scales_bytes(problem.n * unprepared_.tiling.slices);
+  }
+  std::size_t streamed_states_bytes(const GemmProblem& problem) const {
+    return split_states_bytes(problem.n * unprepared_.tiling.slices);
+  }
+
+  static GemmProblem portable_problem(GemmProblem problem) {
+    if (problem.dtype == DataType::float32) problem.compute = ComputeMode::f32;
+    return problem;
+  }
+
+  void run_fallback(const ExecutionSpace& space, const GemmProblem& problem,
+                    const GemmArguments& arguments) const {
+    if (fallback_ == nullptr)
+      throw Error(Status::unsupported,
+                  "the engine hopper needs x and w at addresses that are multiples of 16");
+    GemmArguments own = arguments;
+    own.weights = nullptr;
+    fallback_->run(space, portable_problem(problem), own);
+  }
+
+  void run_matrix(const GemmProblem& problem, const GemmArguments& arguments, std::int64_t batch,
+                  cudaStream_t stream) const {
+    char* place = static_cast<char*>(arguments.workspace);
+    const auto take = [&](std::size_t bytes) {
+      char* const taken = place;
+      place += bytes;
+      return taken;
+    };
+    char* const x_memory = take(x_bytes_);
+    auto* const extrema = reinterpret_cast<RowExtrema*>(take(extrema_bytes_));
+    auto* const slices = reinterpret_cast<float*>(take(slices_bytes_));
+    // Without prepared weights the place after everything else is theirs.
+    char* const w_memory =
+        static_cast<char*>(arguments.workspace) + workspace_bytes() - weights_bytes_;
+
+    HopperProduct product;
+    product.m = problem.m;
+    product.n = problem.n;
+    product.k = problem.k;
+    SplitFactor of_x;
+    SplitFactor of_w;
+    SplitSums sums;
+    HopperTiling tiling = unprepared_.tiling;
+    if (is_split_) {
+      of_x.source = {static_cast<const float*>(arguments.x) + batch * problem.x.batch, problem.m,
+                     problem.k, problem.x.row, problem.x.column};
+      const SplitMatrix x = split_matrix_at(x_memory, problem.m, problem.k, false);
+      split_matrix(of_x.source, x, extrema, stream);
+      of_x.scales = x.scales;
+      of_x.states = x.states;
+      product.x = matrix_of(x);
+      product.x_scales = x.scales;
+
+      of_w.source = {nullptr, problem.n, problem.k, problem.w.row, problem.w.column};
+      if (arguments.weights == nullptr)
+        of_w.source.data = static_cast<const float*>(arguments.w) + batch * problem.w.batch;
+      if (arguments.weights == nullptr && route_ == WeightsRoute::streamed) {
+        product.format = HopperFormat::streamed;
+        product.w = {of_w.source.data, problem.w.row * static_cast<std::int64_t>(sizeof(float)), 0};
+        product.w_scales = reinterpret_cast<RowScale*>(w_memory);
+        product.w_states =
+            reinterpret_cast<std::uint8_t*>(w_memory + streamed_scales_bytes(problem));
+        of_w.states = product.w_states;
+        sums.w_scale_count = tiling.slices;
+      } else {
+        SplitMatrix w;
+        if (arguments.weights != nullptr) {
+          const SplitWeights& weights =
+              static_cast<const SplitGemmWeights*>(arguments.weights)->weights();
+          w = weights.matrix(batch);
+          of_w.kept = weights.kept_rows();
+        } else {
+          w = split_matrix_at(w_memory, problem.n, problem.k, true);
+          if (batch == 0 || problem.w.batch != 0) split_matrix(of_w.source, w, extrema, stream);
+        }
+        tiling = prepared_.tiling;
+        product.format = HopperFormat::split;
+        product.w = matrix_of(w);
+        product.w_scales = w.scales;
+        of_w.states = w.states;
+        of_w.parts = w.parts;
+        of_w.padded_k = w.padded_k;
+        of_w.low_first = w.low_first;
+      }
+      of_w.scales = product.w_scales;
+    } else {
+      const auto at = [&](const void* data, const MatrixStrides& strides) {
+        return HopperMatrix{static_cast<const char*>(data) + batch * strides.batch * 2,
+                            strides.row * 2, 0};
+      };
+      product.format = format_;
+      product.x = at(arguments.x, problem.x);
+      product.w = at(arguments.w, problem.w);
+      sums.w_scale_count = 0;
+    }
+
+    sums.m = problem.m;
+    sums.n = problem.n;
+    sums.y = static_cast<float*>(arguments.y) + batch * problem.y.batch;
+    sums.y_row_stride = problem.y.row;
+    sums.y_column_stride = problem.y.column;
+    if (tiling.slices > 1) {
+      sums.slices = slices;
+      sums.slice_count = tiling.slices;
+      product.y = slices;
+      product.y_row_stride = problem.n;
+      product.y_column_stride = 1;
+      product.slice_stride = problem.m * problem.n;
+    } else {
+      product.y = sums.y;
+      product.y_row_stride = problem.y.row;
+      product.y_column_stride = problem.y.column;
+    }
+    hopper_multiply(product, tiling, stream);
+    if (is_split_ || tiling.slices > 1) settle_sums(of_x, of_w, sums, stream);
+  }
+
+  static HopperMatrix matrix_of(const SplitMatrix& matrix) {
+    const auto part = matrix.padded_k * static_cast<std::int64_t>(bytes_of_part);
+    return {matrix.parts, 2 * part, part};
+  }
+
+  int device_;
+  bool is_split_;
+  HopperFormat format_ = HopperFormat::split;
+  WeightsRoute route_ = WeightsRoute::as_they_are;
+  HopperChoice prepared_;
+  HopperChoice unprepared_;
+  std::size_t x_bytes_ = 0;
+  std::size_t extrema_bytes_ = 0;
+  std::size_t slices_bytes_ = 0;
+  std::size_t weights_bytes_ = 0;
+  std::shared_ptr<const GemmPlan> fallback_;
+  std::size_t fallback_bytes_ = 0;
+};
+
+/// Why the engine leaves a problem to others, "" when it does not.
+std::string refusal(const ExecutionSpace& space, const GemmProblem& problem) {
+  const bool is_f32 =
+      problem.dtype == DataType::float32 &&
+      (problem.compute == ComputeMode::f32 || problem.compute == ComputeMode::f32_emulated_f16x3);
+  if (!is_f32 && !(is_small(problem.dtype) && problem.compute == ComputeMode::automatic))
+    return std::string(
+               "takes f16 and bf16, and f32 in the modes f32 and f32_emulated_f16x3, not ") +
+           name_of(problem.dtype) + " in the mode " + name_of(problem.compute);
+  const std::string needed = "needs a CUDA device of compute capability 9.0: ";
+  if (space.backend() != Backend::cuda)
+    return needed + "the backend is " + name_of(space.backend());
+  const int major = attribute_of(space, cudaDevAttrComputeCapabilityMajor);
+  const int minor = attribute_of(space, cudaDevAttrComputeCapabilityMinor);
+  if (major != 9 || minor != 0)
+    return needed + "this one has " + std::to_string(major) + "." + std::to_string(minor);
+  std::string reason = size_refusal(problem);
+  if (!reason.empty()) return reason;
+  if (problem.has_factors) return "writes y itself, and leaves no factors";
+  if (is_trivial(problem)) return "";
+  if (problem.compute == ComputeMode::f32 && problem.k < least_k_of_f32)
+    return "sums of fewer than " + std::to_string(least_k_of_f32) +
+           " products would not be as exact as strict f32";
+  if (is_small(problem.dtype)) {
+    reason = copy_refusal("x", problem.m, problem, problem.x);
+    if (reason.empty()) reason = copy_refusal("w", problem.n, problem, problem.w);
+  }
+  return reason;
+}
+
+/// Seconds that the other engines will need, as far as they take the problem.
+double rival_seconds(const GemmProblem& problem) {
+  const GemmSize size = size_of_product(problem);
+  if (is_small(problem.dtype)) return small_gemm_seconds(size);
+  if (problem.compute == ComputeMode::f32) return strict_gemm_seconds(size);
+  return std::min(strict_gemm_seconds(size), split_gemm_seconds(size));
+}
+
+std::string microseconds(double seconds) {
+  return std::to_string(static_cast<long long>(seconds * 1e6 + 0.5)) + " us";
+}
+
+std::string remark(const HopperGemm& gemm, const GemmProblem& problem) {
+  const HopperTiling& tiling = gemm.tiling();
+  std::string text = is_small(problem.dtype)
+                         ? std::string("products of ") + name_of(problem.dtype) + ", sums in f32"
+                         : "three products of f16 parts, promoted to f32 every 64 of k";
+  if (gemm.route() == WeightsRoute::streamed) text += "; splits w as it streams";
+  if (gemm.route() == WeightsRoute::split_before)
+    text += "; splits w in memory unless it is prepared";
+  text += "; tiles of " + std::to_string(tiling.columns) + "x" + std::to_string(hopper_rows);
+  if (tiling.slices > 1) text += ", k in " + std::to_string(tiling.slices) + " slices";
+  return text;
+}
+
+class HopperEngine final : public Engine {
+ public:
+  const char* name() const override { return "hopper"; }
+
+  EngineAnswer consider(const ExecutionSpace& space, const GemmProblem& problem,
+                        const AlgorithmChoice&) const override {
+    EngineAnswer answer;
+    answer.candidate.name = name();
+    answer.candidate.reason = refusal(space, problem);
+    if (!answer.candidate.reason.empty()) return answer;
+    const auto gemm = std::make_shared<const HopperGemm>(space, problem);
+    answer.candidate.accepts = true;
+    answer.candidate.workspace_bytes = gemm->workspace_bytes();
+    answer.candidate.weights_bytes = gemm->weights_bytes();
+    answer.candidate.reason = remark(*gemm, problem);
+    if (!is_trivial(problem)) {
+      const double rival = rival_seconds(problem);
+      answer.candidate.is_slower = gemm->seconds() > rival;
+      answer.candidate.reason += "; about " + microseconds(gemm->seconds()) +
+                                 " a product, others about " + microseconds(rival);
+    }
+    answer.gemm = gemm;
+    return answer;
+  }
+};
+
+}  // namespace
+
+const Engine& hopper_engine() {
+  static const HopperEngine engine;
+  return engine;
+}
+
+}  // namespace detail
+}  // namespace postlude
