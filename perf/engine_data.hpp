@@ -6,9 +6,12 @@
 #include <cuda_bf16.h>
 #include <cuda_fp16.h>
 
+#include <cmath>
 #include <cstdint>
 
 #include <postlude/postlude.hpp>
+
+#include "random_fill.hpp"
 
 namespace postlude {
 namespace perf {
@@ -20,36 +23,12 @@ using FloatMatrix = Kokkos::View<float**, Kokkos::LayoutRight, Kokkos::CudaSpace
 /// float16 or bfloat16, as bits.
 using SmallMatrix = Kokkos::View<std::uint16_t**, Kokkos::LayoutRight, Kokkos::CudaSpace>;
 
-/// A counter-based generator: the same numbers in every run.
-KOKKOS_INLINE_FUNCTION std::uint64_t random_bits(std::uint64_t seed, std::int64_t index) {
-  std::uint64_t bits =
-      seed * 0xd1342543de82ef95ull + 0x9e3779b97f4a7c15ull * static_cast<std::uint64_t>(index + 1);
-  bits = (bits ^ (bits >> 30)) * 0xbf58476d1ce4e5b9ull;
-  bits = (bits ^ (bits >> 27)) * 0x94d049bb133111ebull;
-  return bits ^ (bits >> 31);
-}
-
-/// In (0, 1).
-KOKKOS_INLINE_FUNCTION double random_uniform(std::uint64_t seed, std::int64_t index) {
-  return (static_cast<double>(random_bits(seed, index) >> 12) + 0.5) * 0x1p-52;
-}
-
 /// Normal with variance 1 (Box and Muller, 1958).
 KOKKOS_INLINE_FUNCTION double random_normal(std::uint64_t seed, std::int64_t index) {
-  const double radius = std::sqrt(-2 * std::log(random_uniform(seed, index)));
+  // 1 - u is in (0, 1], whose logarithm is finite.
+  const double radius = std::sqrt(-2 * std::log(1 - random_uniform(seed, index)));
   return radius * std::cos(6.283185307179586 * random_uniform(seed + 0x5bd1e995, index));
 }
-
-/// Uniform in [low, high).
-struct FillUniform {
-  float* data;
-  std::uint64_t seed;
-  double low, high;
-
-  KOKKOS_FUNCTION void operator()(const std::int64_t i) const {
-    data[i] = static_cast<float>(low + (high - low) * random_uniform(seed, i));
-  }
-};
 
 template <class Functor>
 void for_each(std::int64_t count, const Functor& functor) {

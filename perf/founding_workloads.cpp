@@ -10,6 +10,7 @@
 
 #include <postlude/postlude.hpp>
 
+#include "random_fill.hpp"
 #include "timing.hpp"
 
 namespace {
@@ -20,25 +21,10 @@ using Memory = Space::memory_space;
 using Matrix = Kokkos::View<float**, Kokkos::LayoutRight, Memory>;
 using Vector = Kokkos::View<float*, Memory>;
 
-/// Uniform numbers in [low, high), the same for every backend and thread count.
-struct Fill {
-  float* data;
-  std::uint64_t seed;
-  float low, high;
-
-  KOKKOS_FUNCTION void operator()(const std::int64_t i) const {
-    std::uint64_t bits = seed + 0x9e3779b97f4a7c15ull * static_cast<std::uint64_t>(i + 1);
-    bits = (bits ^ (bits >> 30)) * 0xbf58476d1ce4e5b9ull;
-    bits = (bits ^ (bits >> 27)) * 0x94d049bb133111ebull;
-    bits ^= bits >> 31;
-    data[i] = low + (high - low) * static_cast<float>(bits >> 40) * 0x1p-24f;
-  }
-};
-
-void fill(float* data, std::size_t count, std::uint64_t seed, float low, float high) {
+void fill(float* data, std::size_t count, std::uint64_t seed, double low, double high) {
   Kokkos::parallel_for("fill",
                        Kokkos::RangePolicy<Space, Kokkos::IndexType<std::int64_t>>(0, count),
-                       Fill{data, seed, low, high});
+                       postlude::perf::FillUniform{data, seed, low, high});
 }
 
 /// S1's epilogue written by hand: y = min(y + bias, c) - c in place, four elements a thread.
@@ -103,7 +89,7 @@ int run(double shrink) {
     Matrix w(Kokkos::view_alloc(Kokkos::WithoutInitializing, "w"), n, k);
     Matrix out("out", m, n);
     Vector bias("bias", n);
-    const float bound = 1 / std::sqrt(static_cast<float>(k));
+    const double bound = 1 / std::sqrt(static_cast<double>(k));
     fill(x.data(), x.size(), 1, 0, 1);
     fill(w.data(), w.size(), 2, -bound, bound);
     fill(bias.data(), n, 3, -bound, bound);
@@ -157,7 +143,7 @@ int run(double shrink) {
     Matrix out("out", dim == 0 ? 1 : m, dim == 0 ? n : 1);
     Matrix y("y", m, n);
     Vector bias("bias", n);
-    const float bound = 1 / std::sqrt(static_cast<float>(k));
+    const double bound = 1 / std::sqrt(static_cast<double>(k));
     fill(x.data(), x.size(), 1, 0, 1);
     fill(w.data(), w.size(), 2, -bound, bound);
     fill(bias.data(), n, 3, -bound, bound);

@@ -12,6 +12,7 @@
 
 #include <postlude/postlude.hpp>
 
+#include "random_fill.hpp"
 #include "timing.hpp"
 
 namespace {
@@ -175,21 +176,10 @@ void by_row(const Data& data, const Kernel& kernel) {
       Kokkos::TeamPolicy<Space>(Space(), static_cast<int>(data.v.extent(0)), Kokkos::AUTO), kernel);
 }
 
-struct Fill {
-  float* data;
-  std::uint64_t seed;
-
-  KOKKOS_FUNCTION void operator()(const std::int64_t i) const {
-    std::uint64_t bits = seed + 0x9e3779b97f4a7c15ull * static_cast<std::uint64_t>(i + 1);
-    bits = (bits ^ (bits >> 30)) * 0xbf58476d1ce4e5b9ull;
-    bits = (bits ^ (bits >> 27)) * 0x94d049bb133111ebull;
-    data[i] = static_cast<float>((bits ^ (bits >> 31)) >> 40) * 0x1p-22f - 2;
-  }
-};
-
 template <class View>
 void fill(const View& view, std::uint64_t seed) {
-  Kokkos::parallel_for("fill", Kokkos::RangePolicy<Space>(0, view.size()), Fill{view.data(), seed});
+  Kokkos::parallel_for("fill", Kokkos::RangePolicy<Space>(0, view.size()),
+                       postlude::perf::FillUniform{view.data(), seed, -2, 2});
 }
 
 double largest_difference(const Matrix& a, const std::vector<float>& b) {

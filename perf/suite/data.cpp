@@ -4,26 +4,38 @@
 
 #include "compat/with_instance.hpp"
 #include "evaluator/small_floats.hpp"
+#include "random_fill.hpp"
 
 namespace postlude {
 namespace perf {
 namespace {
 
-/// Element i depends on the seed and i alone: the same for every backend and number of threads.
 template <class Element>
+POSTLUDE_FUNCTION void store(void* data, std::int64_t i, double value) {
+  static_cast<Element*>(data)[i] = detail::Convert<Element, double>::from(value);
+}
+
+/// Of any dtype that inputs have: one kernel for a backend, since nobody times it.
 struct UniformFill {
-  Element* data;
+  void* data;
+  DataType dtype;
   std::uint64_t seed;
   double low, high;
 
   KOKKOS_FUNCTION void operator()(const std::int64_t i) const {
-    // The finaliser of SplitMix64 (Steele, Lea and Flood, 2014) on a Weyl sequence.
-    std::uint64_t bits = seed + 0x9e3779b97f4a7c15ull * static_cast<std::uint64_t>(i + 1);
-    bits = (bits ^ (bits >> 30)) * 0xbf58476d1ce4e5b9ull;
-    bits = (bits ^ (bits >> 27)) * 0x94d049bb133111ebull;
-    bits ^= bits >> 31;
-    const double unit = static_cast<double>(bits >> 11) * 0x1p-53;
-    data[i] = detail::Convert<Element, double>::from(low + (high - low) * unit);
+    const double value = low + (high - low) * random_uniform(seed, i);
+    switch (dtype) {
+      case DataType::float64:
+        return store<double>(data, i, value);
+      case DataType::float32:
+        return store<float>(data, i, value);
+      case DataType::float16:
+        return store<detail::Float16>(data, i, value);
+      case DataType::bfloat16:
+        return store<detail::BFloat16>(data, i, value);
+      case DataType::int64:
+        return;  // no input has such elements
+    }
   }
 };
 
@@ -35,23 +47,12 @@ struct ByteFill {
 template <class Space>
 using Range = Kokkos::RangePolicy<Space, Kokkos::IndexType<std::int64_t>>;
 
-template <class Element>
-void fill(const ExecutionSpace& space, const Tensor& tensor, std::uint64_t seed, double low,
-          double high) {
-  const std::int64_t count = tensor.extent[0] * tensor.extent[1];
-  detail::with_instance(space, [&](const auto& instance) {
-    using Space = std::decay_t<decltype(instance)>;
-    Kokkos::parallel_for("postlude::perf::fill", Range<Space>(instance, 0, count),
-                         UniformFill<Element>{static_cast<Element*>(tensor.data), seed, low, high});
-  });
-}
-
-/// Seeds of the tensors of one run: far apart, since the generator steps through them.
+/// Seeds of the tensors of one run.
 std::uint64_t seed_of(std::uint64_t seed, int copy, const std::string& name) {
   std::uint64_t hash = seed ^ 0xcbf29ce484222325ull;
   for (const char c : std::to_string(copy) + name)
     hash = (hash ^ static_cast<unsigned char>(c)) * 0x100000001b3ull;
-  return hash * 0xd1342543de82ef95ull;
+  return hash;
 }
 
 }  // namespace
@@ -70,21 +71,15 @@ DeviceTensor::DeviceTensor(const ExecutionSpace& space, DataType dtype, std::int
 
 void DeviceTensor::fill_uniform(const ExecutionSpace& space, std::uint64_t seed, double low,
                                 double high) {
-  switch (tensor_.dtype) {
-    case DataType::float64:
-      return fill<double>(space, tensor_, seed, low, high);
-    case DataType::float32:
-      return fill<float>(space, tensor_, seed, low, high);
-    case DataType::float16:
-      return fill<detail::Float16>(space, tensor_, seed, low, high);
-    case DataType::bfloat16:
-      return fill<detail::BFloat16>(space, tensor_, seed, low, high);
-    case DataType::int64:
-      return;  // no input has such elements
-  }
+  const std::int64_t count = tensor_.extent[0] * tensor_.extent[1];
+  detail::with_instance(space, [&](const auto& instance) {
+    using Space = std::decay_t<decltype(instance)>;
+    Kokkos::parallel_for("postlude::perf::fill", Range<Space>(instance, 0, count),
+                         UniformFill{tensor_.data, tensor_.dtype, seed, low, high});
+  });
 }
 
-void DeviceTensor::poison(const ExecutionSpace& space) {
+void DeviceTensor::poison(const ExecutionSpace& space) const {
   detail::with_instance(space, [&](const auto& instance) {
     using Space = std::decay_t<decltype(instance)>;
     Kokkos::parallel_for("postlude::perf::poison",

@@ -27,7 +27,7 @@ class DeviceTensor {
   /// Uniform numbers in [low, high), rounded to the dtype.
   void fill_uniform(const ExecutionSpace& space, std::uint64_t seed, double low, double high);
   /// A NaN in every element, so that an element that is not written is found.
-  void poison(const ExecutionSpace& space);
+  void poison(const ExecutionSpace& space) const;
   /// The bytes, in host memory; waits for the work on `space`.
   std::vector<unsigned char> to_host(const ExecutionSpace& space) const;
 
