@@ -1,6 +1,4 @@
-#include <limits>
-
-#include "unfused_peer.hpp"
+#include "unfused_work.hpp"
 
 #ifdef POSTLUDE_PERF_HAS_BLAS
 extern "C" {
@@ -30,29 +28,29 @@ template <class T>
 void call_blas(int, int, int, const T*, const T*, T*) {}
 #endif
 
-/// One thread's work on one line.
+/// One thread's work on one line. On hosts alone, but called by bodies that are for devices too.
 struct LoopLine {
   template <class Value>
-  double sum(int count, const Value& value) const {
+  KOKKOS_FUNCTION double sum(int count, const Value& value) const {
     double total = 0;
     for (int i = 0; i < count; ++i) total += value(i);
     return total;
   }
   template <class T, class Value>
-  T largest(int count, const Value& value) const {
-    T result = std::numeric_limits<T>::lowest();
-    for (int i = 0; i < count; ++i) {
+  KOKKOS_FUNCTION T largest(int count, const Value& value) const {
+    T result = value(0);
+    for (int i = 1; i < count; ++i) {
       const T v = value(i);
       if (v > result) result = v;
     }
     return result;
   }
   template <class Body>
-  void each(int count, const Body& body) const {
+  KOKKOS_FUNCTION void each(int count, const Body& body) const {
     for (int i = 0; i < count; ++i) body(i);
   }
   template <class Body>
-  void once(const Body& body) const {
+  KOKKOS_FUNCTION void once(const Body& body) const {
     body();
   }
 };
@@ -94,8 +92,8 @@ class BlasLoops : public Peer {
   Work prepare(const ExecutionSpace& space, const Case& what, const Inputs& inputs,
                const std::vector<DeviceTensor>& outputs) const override {
     if (what.dtype == DataType::float64)
-      return unfused::work_of<double>(space, LoopExecutor(), what, inputs, outputs);
-    return unfused::work_of<float>(space, LoopExecutor(), what, inputs, outputs);
+      return unfused::work_of<double>(space, LoopExecutor(), {}, what, inputs, outputs);
+    return unfused::work_of<float>(space, LoopExecutor(), {}, what, inputs, outputs);
   }
 
  private:

@@ -91,10 +91,10 @@ std::vector<Case> cases_of(const std::string& size_class) {
   return cases;
 }
 
-bool is_selected(const std::string& name, const std::string& filter) {
+bool is_selected(const std::string& name, const std::string& filter, char separator) {
   if (filter.empty()) return true;
   std::istringstream parts(filter);
-  for (std::string part; std::getline(parts, part, ',');)
+  for (std::string part; std::getline(parts, part, separator);)
     if (!part.empty() && name.find(part) != std::string::npos) return true;
   return false;
 }

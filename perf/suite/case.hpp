@@ -42,8 +42,8 @@ struct Case {
 /// the executable. Throws std::runtime_error for another class.
 std::vector<Case> cases_of(const std::string& size_class);
 
-/// True when `filter` is empty or one of its parts, separated by commas, occurs in `name`.
-bool is_selected(const std::string& name, const std::string& filter);
+/// True when `filter` is empty or one of its parts, between separators, occurs in `name`.
+bool is_selected(const std::string& name, const std::string& filter, char separator = ',');
 
 }  // namespace perf
 }  // namespace postlude

@@ -2,6 +2,7 @@
 #define POSTLUDE_PERF_PEER_HPP
 
 #include <memory>
+#include <stdexcept>
 #include <string>
 #include <vector>
 
@@ -12,6 +13,11 @@
 namespace postlude {
 namespace perf {
 
+/// Why a peer does not compute a case, found out while it gets ready for it.
+class Refusal : public std::runtime_error {
+  using std::runtime_error::runtime_error;
+};
+
 /// One way to compute the cases: Postlude itself, or what it is compared with.
 class Peer {
  public:
@@ -19,19 +25,31 @@ class Peer {
 
   /// As it stands in the results.
   virtual std::string name() const = 0;
+  /// Whether a wrong result is Postlude's own.
+  virtual bool is_postlude() const { return false; }
+  /// Why it computes no case here at all, empty when it does.
+  virtual std::string absence() const { return ""; }
   /// Why it does not compute a case, empty when it does.
   virtual std::string refusal(const Case& what) const = 0;
-  /// Work that reads a copy of `inputs` and writes that copy's output, row-major.
+  /// Work that reads a copy of `inputs` and writes that copy's output, row-major. Throws Refusal.
   virtual Work prepare(const ExecutionSpace& space, const Case& what, const Inputs& inputs,
                        const std::vector<DeviceTensor>& outputs) const = 0;
 };
 
-/// Postlude's plan with an engine of this name, "" for the one that the plan chooses.
-std::unique_ptr<Peer> make_postlude(const std::string& engine);
+/// Postlude's plan in a compute mode, with w itself or with prepared weights, and with a GEMM
+/// engine of this name, "" for the one that the plan chooses.
+std::unique_ptr<Peer> make_postlude(Backend backend, ComputeMode compute, bool is_prepared,
+                                    const std::string& engine);
 /// KokkosBlas::gemm, then one Kokkos kernel for each operation.
 std::unique_ptr<Peer> make_kokkos_unfused(Backend backend);
+/// cuBLASLt with the epilogue that it has for bias, relu and gelu, then one Kokkos kernel for each
+/// operation that is left; in strict float32, or in TF32.
+std::unique_ptr<Peer> make_cublaslt_epilogues(Backend backend, bool is_tf32);
 /// The BLAS call, then one loop for each operation, on OpenMP's threads.
 std::unique_ptr<Peer> make_blas_loops(Backend backend);
+/// oneDNN's matmul with post-operations, and its reductions and softmax; with w as it is, or
+/// reordered before.
+std::unique_ptr<Peer> make_onednn(Backend backend, bool is_prepared);
 
 }  // namespace perf
 }  // namespace postlude

@@ -3,6 +3,7 @@
 #include <cmath>
 #include <cstdio>
 #include <fstream>
+#include <ostream>
 #include <stdexcept>
 #include <utility>
 
@@ -15,6 +16,26 @@ namespace {
 /// JSON has no infinity; an error that is not finite is written as null.
 nlohmann::json number(double value) {
   return std::isfinite(value) ? nlohmann::json(value) : nlohmann::json(nullptr);
+}
+
+/// A line for each entry of the lists, so that a file is small and two of them can be compared.
+void print(std::ostream& to, const nlohmann::json& json) {
+  const char* separator = "{\n ";
+  for (const auto& entry : json.items()) {
+    to << separator << nlohmann::json(entry.key()) << ": ";
+    separator = ",\n ";
+    if (!entry.value().is_array()) {
+      to << entry.value();
+      continue;
+    }
+    const char* line = "[\n  ";
+    for (const nlohmann::json& element : entry.value()) {
+      to << line << element;
+      line = ",\n  ";
+    }
+    to << (entry.value().empty() ? "[]" : "\n ]");
+  }
+  to << "\n}\n";
 }
 
 }  // namespace
@@ -70,7 +91,7 @@ void Report::write() const {
   const std::string unfinished = path_ + ".unfinished";
   {
     std::ofstream file(unfinished);
-    file << json_.dump(1) << '\n';
+    print(file, json_);
     if (!file.flush()) throw std::runtime_error("cannot write '" + unfinished + "'");
   }
   if (std::rename(unfinished.c_str(), path_.c_str()) != 0)

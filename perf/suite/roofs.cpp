@@ -41,7 +41,8 @@ double gemm_flops_per_second(const ExecutionSpace& space, DataType dtype, std::i
   const Inputs inputs(space, what, 0, seed);
   std::vector<DeviceTensor> outputs;
   for (int i = 0; i < inputs.copies(); ++i) outputs.emplace_back(space, dtype, extent, extent);
-  const Work work = make_postlude("kokkos_kernels")->prepare(space, what, inputs, outputs);
+  const Work work = make_postlude(space.backend(), ComputeMode::automatic, false, "kokkos_kernels")
+                        ->prepare(space, what, inputs, outputs);
   const Samples samples = sample(space, inputs.copies(), 5, 0, work);
   const double size = static_cast<double>(extent);
   return 2 * size * size * size / statistics_of(samples.seconds).minimum;

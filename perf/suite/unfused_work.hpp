@@ -1,5 +1,5 @@
-#ifndef POSTLUDE_PERF_UNFUSED_PEER_HPP
-#define POSTLUDE_PERF_UNFUSED_PEER_HPP
+#ifndef POSTLUDE_PERF_UNFUSED_WORK_HPP
+#define POSTLUDE_PERF_UNFUSED_WORK_HPP
 
 #include <algorithm>
 #include <memory>
@@ -25,10 +25,10 @@ std::string refusal(const Case& what) {
   return "";
 }
 
-/// The work of a case: `executor.gemm(m, n, k, x, w, y)`, then the recipe of its program.
+/// The work of a case: the recipe of its program.
 template <class T, class Executor>
-Work work_of(const ExecutionSpace& space, const Executor& executor, const Case& what,
-             const Inputs& inputs, const std::vector<DeviceTensor>& outputs) {
+Work work_of(const ExecutionSpace& space, const Executor& executor, const LinearFunction<T>& linear,
+             const Case& what, const Inputs& inputs, const std::vector<DeviceTensor>& outputs) {
   const std::size_t matrix = static_cast<std::size_t>(what.m * what.n) * sizeof(T);
   const std::size_t line = static_cast<std::size_t>(std::max(what.m, what.n)) * sizeof(T);
   struct Memory {
@@ -39,12 +39,13 @@ Work work_of(const ExecutionSpace& space, const Executor& executor, const Case& 
              {space, matrix},
              {{space, line}, {space, line}, {space, line}, {space, line}}});
   std::vector<Buffers<T>> buffers;
-  std::vector<const T*> x, w;
   for (int copy = 0; copy < inputs.copies(); ++copy) {
     const auto data = [](const detail::BackendBuffer& buffer) {
       return static_cast<T*>(buffer.data());
     };
-    Buffers<T> one{data(memory->y),
+    Buffers<T> one{static_cast<const T*>(inputs.x(copy).tensor().data),
+                   static_cast<const T*>(inputs.w(copy).tensor().data),
+                   data(memory->y),
                    data(memory->second),
                    data(memory->lines[0]),
                    data(memory->lines[1]),
@@ -53,21 +54,18 @@ Work work_of(const ExecutionSpace& space, const Executor& executor, const Case& 
                    static_cast<T*>(outputs[static_cast<std::size_t>(copy)].tensor().data),
                    {},
                    what.m,
-                   what.n};
+                   what.n,
+                   what.k};
     for (const CaseOperand& operand : what.operands)
       if (operand.kind != OperandKind::scalar)
         one.operands[operand.name] =
             static_cast<const T*>(inputs.operand(operand.name, copy).tensor().data);
     buffers.push_back(one);
-    x.push_back(static_cast<const T*>(inputs.x(copy).tensor().data));
-    w.push_back(static_cast<const T*>(inputs.w(copy).tensor().data));
   }
   using Program = Layers<T, Executor>;
   const auto recipe = Program::recipes().at(what.program);
-  return [executor, memory, buffers, x, w, recipe, m = what.m, n = what.n, k = what.k](int copy) {
-    const std::size_t i = static_cast<std::size_t>(copy);
-    executor.gemm(m, n, k, x[i], w[i], buffers[i].y);
-    Program program(executor, buffers[i]);
+  return [executor, linear, memory, buffers, recipe](int copy) {
+    Program program(executor, linear, buffers[static_cast<std::size_t>(copy)]);
     recipe(program);
   };
 }
