@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
 """Compares two files of results and prints what changed beyond the noise.
 
-    compare.py OLD.json NEW.json [--peer NAME] [--deviations 4] [--least 0.03] [--allow-other-machine]
+    compare.py OLD.json NEW.json [--peer "postlude*"] [--deviations 4] [--least 0.03] [--allow-other-machine]
 
 A time has changed when old and new medians differ by more than `deviations` standard deviations,
 estimated from the spread of both (1.4826 times the median absolute deviation of the samples, divided
@@ -11,6 +11,7 @@ was measured before and no longer is; 2: the files cannot be compared.
 """
 
 import argparse
+import fnmatch
 import math
 import sys
 
@@ -66,7 +67,7 @@ def main():
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("old")
     parser.add_argument("new")
-    parser.add_argument("--peer", help="compare this peer's times alone")
+    parser.add_argument("--peer", default="*", help="compare the times of these peers alone; * and ? as in a shell")
     parser.add_argument("--deviations", type=float, default=4)
     parser.add_argument("--least", type=float, default=0.03)
     parser.add_argument("--allow-other-machine", action="store_true")
@@ -80,7 +81,7 @@ def main():
     if machines[0] != machines[1] and not arguments.allow_other_machine:
         print(f"these are of two machines: {machines[0]}; {machines[1]}", file=sys.stderr)
         return 2
-    sides = [{key: entry for key, entry in results.merge([data]).items() if arguments.peer in (None, key[1])}
+    sides = [{key: entry for key, entry in results.merge([data]).items() if fnmatch.fnmatchcase(key[1], arguments.peer)}
              for data in (old, new)]
     if not sides[0]:
         print(f"{arguments.old} has nothing to compare", file=sys.stderr)

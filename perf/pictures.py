@@ -10,6 +10,7 @@ Writes speedups.svg, speedups.png, roofline.svg and roofline.png. Needs Matplotl
 import argparse
 import pathlib
 import sys
+import textwrap
 
 import matplotlib
 matplotlib.use("Agg")
@@ -25,6 +26,11 @@ STYLE = {"figure.facecolor": "none", "axes.facecolor": "none", "savefig.facecolo
          "axes.labelcolor": GREY, "axes.edgecolor": GREY, "xtick.color": GREY, "ytick.color": GREY,
          "grid.color": GREY, "grid.alpha": 0.25, "legend.frameon": False, "font.size": 10,
          "svg.hashsalt": "postlude"}  # the same file from the same numbers
+
+
+# More would hide each other.
+ROOFLINE_PEERS = (*results.OURS, "pytorch eager", "pytorch eager, tf32", "BLAS, one loop per operation",
+                  "oneDNN with post-ops")
 
 
 def selected(files, sets, dtype):
@@ -45,40 +51,49 @@ def save(figure, folder, name):
 
 
 def draw_speed_ups(files, measurements, folder, dtype):
-    cases = [case for case, peer in measurements if peer == results.POSTLUDE]
-    peers = [peer for peer in dict.fromkeys(peer for _, peer in measurements) if peer != results.POSTLUDE]
+    """A panel for each peer, a row for each program."""
+    cases = [case for case in dict.fromkeys(case for case, _ in measurements) if results.ours(measurements, case)]
+    peers = [peer for peer in results.peers_of(measurements) if not results.is_postlude(peer)]
     if not cases or not peers:
         return False
-    height = 0.9 / len(peers)
-    figure, axes = plt.subplots(figsize=(9, 1.2 + len(cases) * max(0.32, 0.11 * len(peers))))
-    for number, peer in enumerate(peers):
+    columns = min(len(peers), 5)
+    lines = -(-len(peers) // columns)
+    figure, grid = plt.subplots(lines, columns, sharex=True, sharey=True, squeeze=False,
+                                figsize=(3.0 + 1.9 * columns, lines * (1.1 + 0.21 * len(cases))))
+    for panel in grid.flat[len(peers):]:
+        panel.set_visible(False)
+    largest = max(max(results.ratios(measurements, peer).values(), default=1) for peer in peers)
+    least = min(min(results.ratios(measurements, peer).values(), default=1) for peer in peers)
+    for number, (peer, axes) in enumerate(zip(peers, grid.flat)):
         colour = COLOURS[(number + 1) % len(COLOURS)]  # the first is Postlude's, in the other picture
-        is_labelled = False
+        ratios = results.ratios(measurements, peer)
         for row, case in enumerate(cases):
-            entry = measurements.get((case, peer))
-            if entry is None:
+            if case not in ratios:
+                axes.text(1, row, " not measured", va="center", fontsize=6)
                 continue
-            ratio = entry["seconds"]["median"] / measurements[case, results.POSTLUDE]["seconds"]["median"]
             # A wrong answer is hatched: its time is that of something else.
-            is_right = results.is_right(entry)
-            axes.barh(row - 0.45 + (number + 0.5) * height, ratio, height, facecolor=colour if is_right else "none",
-                      edgecolor=colour, hatch=None if is_right else "////", linewidth=0.6,
-                      label=None if is_labelled else peer)
-            is_labelled = True
-    axes.axvline(1, color=GREY, linewidth=1)
-    axes.set_yticks(range(len(cases)))
-    axes.set_yticklabels([label_of(measurements[case, results.POSTLUDE]) for case in cases])
-    axes.set_ylim(len(cases) - 0.4, -0.6)
-    axes.set_xscale("log")
-    axes.xaxis.set_major_formatter(matplotlib.ticker.FormatStrFormatter("%g"))
-    low, high = axes.get_xlim()
-    # Numbers between powers of ten have room where there are few powers.
-    axes.xaxis.set_minor_formatter(matplotlib.ticker.LogFormatter(minor_thresholds=(2, 0.5)) if high / low < 100
-                                   else matplotlib.ticker.NullFormatter())
-    axes.set_xlabel("time of the peer / time of Postlude (above 1: Postlude is faster; hatched: outside tolerance)")
-    axes.grid(axis="x")
-    axes.set_title(f"Speed-ups, {dtype}\n{caption(files)}", fontsize=10)
-    axes.legend(loc="upper center", bbox_to_anchor=(0.5, -0.9 / figure.get_figheight()), ncols=2, fontsize=9)
+            is_right = results.is_right(measurements[case, peer])
+            axes.barh(row, ratios[case] - 1, 0.75, left=1, facecolor=colour if is_right else "none", edgecolor=colour,
+                      hatch=None if is_right else "/////", linewidth=0.6)
+            axes.text(max(ratios[case], 1), row, f" {ratios[case]:.2f}", va="center", fontsize=6)
+        axes.axvline(1, color=GREY, linewidth=1)
+        axes.set_xscale("log")
+        axes.set_xlim(min(least, 1) / 1.3, max(largest, 1) * 2.2)
+        axes.xaxis.set_major_formatter(matplotlib.ticker.FormatStrFormatter("%g"))
+        axes.xaxis.set_minor_formatter(matplotlib.ticker.NullFormatter())
+        axes.grid(axis="x")
+        mean = f"geometric mean {results.geometric_mean(ratios.values()):.2f}" if ratios else "not measured"
+        axes.set_title("\n".join(textwrap.wrap(peer, 24)) + f"\n{mean}", fontsize=8)
+        axes.set_xlabel("peer's time / Postlude's", fontsize=7)
+        axes.set_yticks(range(len(cases)))
+        axes.set_yticklabels([label_of(results.ours(measurements, case)) for case in cases], fontsize=7)
+        axes.set_ylim(len(cases) - 0.4, -0.6)
+        axes.tick_params(axis="x", labelbottom=True, labelsize=7)
+    variants = dict.fromkeys(results.ours(measurements, case)["peer"] for case in cases)
+    figure.suptitle(f"Speed-ups, {dtype}: time of the peer / time of Postlude (above 1: Postlude is faster; hatched: the "
+                    f"peer is outside the tolerance)\nPostlude is: {'; else: '.join(variants)}\n{caption(files)}",
+                    fontsize=9)
+    figure.tight_layout()
     save(figure, folder, "speedups")
     return True
 
@@ -96,18 +111,24 @@ def roofs_of(files, dtype):
         for name in names:
             rate = data["roofs"].get("gemm_flops_per_second", {}).get(name, 0)
             rates[name] = max(rates.get(name, 0), rate)
-    return bandwidth, {name: rate for name, rate in rates.items() if rate > 0}
+    rates = {name: rate for name, rate in rates.items() if rate > 0}
+    if dtype == "f32":
+        halves = max((data["roofs"].get("gemm_flops_per_second", {}).get("f16", 0) for data in files), default=0)
+        if halves:
+            rates["a third of the f16"] = halves / 3  # what float32 from products of float16 parts can reach
+    return bandwidth, rates
 
 
 def draw_roofline(files, measurements, folder, dtype):
     bandwidth, rates = roofs_of(files, dtype)
-    peers = sorted(dict.fromkeys(peer for _, peer in measurements), key=lambda peer: peer != results.POSTLUDE)
+    peers = [peer for peer in results.peers_of(measurements) if peer in ROOFLINE_PEERS]
+    measurements = {key: entry for key, entry in measurements.items() if key[1] in peers}
     if not peers or bandwidth <= 0 or not rates:
         return False
     figure, axes = plt.subplots(figsize=(9, 5.5))
     intensities = [entry["flops"] / entry["bytes"] for entry in measurements.values()]
     low, high = min(intensities) / 3, max(intensities) * 3
-    for (name, rate), line in zip(rates.items(), ("-", "--")):
+    for (name, rate), line in zip(rates.items(), ("-", "--", ":")):
         corner = rate / bandwidth
         points = sorted({low, min(max(corner, low), high), high})
         axes.plot(points, [min(rate, bandwidth * point) * 1e-12 for point in points], line, color=GREY, linewidth=1.3,

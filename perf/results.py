@@ -17,6 +17,12 @@ ERROR_OR_NULL = ("largest_absolute_error", "largest_relative_error")  # null: no
 MISSING = {"peer": str, "case": str, "reason": str}
 
 POSTLUDE = "postlude"
+# What stands for Postlude beside a peer: the first of these that was measured in a case. Weights are prepared
+# once, as they are in a model; not every engine has something to prepare.
+OURS = ["postlude, f32_emulated_f16x3, prepared weights", "postlude, f32_emulated_f16x3", "postlude, prepared weights",
+        POSTLUDE]
+# The programs that the targets speak of.
+NAMED_SETS = ("founding", "layers")
 
 
 class SchemaError(Exception):
@@ -73,6 +79,26 @@ def merge(files):
 
 def is_right(entry):
     return entry["error"]["violations"] == 0
+
+
+def is_postlude(peer):
+    return peer == POSTLUDE or peer.startswith(POSTLUDE + ",")
+
+
+def ours(measurements, case):
+    """What stands for Postlude in a case, or None."""
+    return next((measurements[case, peer] for peer in OURS if (case, peer) in measurements), None)
+
+
+def peers_of(measurements):
+    """Postlude's own variants first, otherwise in the order of the files."""
+    return sorted(dict.fromkeys(peer for _, peer in measurements), key=lambda peer: not is_postlude(peer))
+
+
+def ratios(measurements, peer, ours_of=ours):
+    """case -> time of the peer over Postlude's, where both were measured."""
+    pairs = [(case, entry, ours_of(measurements, case)) for (case, name), entry in measurements.items() if name == peer]
+    return {case: entry["seconds"]["median"] / mine["seconds"]["median"] for case, entry, mine in pairs if mine}
 
 
 def machine_text(data):

@@ -28,10 +28,11 @@ COMPILE_TF32 = "pytorch compile, tf32"
 MAX_AUTOTUNE = "pytorch compile, max-autotune"
 PEERS = [EAGER, TF32, COMPILE, COMPILE_TF32, MAX_AUTOTUNE]
 NAMED = ("founding", "layers")
-# What matters most comes first, for a run that is given little time. Compilation takes seconds a case.
-PASSES = [((EAGER, TF32), ("founding", "layers", "batch_sweep", "depth_sweep", "dtypes")),
-          ((COMPILE,), NAMED), ((MAX_AUTOTUNE,), NAMED), ((COMPILE_TF32,), NAMED),
-          ((COMPILE, MAX_AUTOTUNE, COMPILE_TF32), ("batch_sweep", "depth_sweep", "dtypes"))]
+REST = ("batch_sweep", "depth_sweep", "dtypes")
+# What matters most comes first, for a run that is given little time. Compilation takes seconds a case, so
+# each pass has a share of the time that is left when it begins, and leaves to the next what it does not need.
+PASSES = [((EAGER, TF32), NAMED + REST, 1), ((COMPILE,), NAMED, 0.4), ((MAX_AUTOTUNE,), NAMED, 0.8),
+          ((COMPILE_TF32,), NAMED, 0.8), ((COMPILE, MAX_AUTOTUNE, COMPILE_TF32), REST, 1)]
 
 
 def dtypes():
@@ -217,10 +218,13 @@ class Peer:
         print(f"{case.name:58} {peer:42} {seconds['median'] * 1e3:10.4f} ms +- {seconds['mad'] * 1e3:.4f}  "
               f"error {'-' if largest is None else format(largest, '.2g')}{wrong}", flush=True)
 
-    def run(self, case, peer):
+    def left(self):
+        return self.arguments.seconds - (time.monotonic() - self.begin)
+
+    def run(self, case, peer, end):
         reason = refusal(peer, case, self.device)
-        if not reason and time.monotonic() - self.begin > self.arguments.seconds:
-            reason = "the time of --seconds was spent"
+        if not reason and time.monotonic() > end:
+            reason = "its share of --seconds was spent"
         try:
             if not reason:
                 self.measure(case, peer)
@@ -262,12 +266,13 @@ def main():
         return 0
     peer = Peer(arguments, device)
     cases = [case for case in programs.cases(arguments.size) if programs.is_selected(case.name, arguments.filter)]
-    for peers, sets in PASSES:
+    for peers, sets, share in PASSES:
+        end = time.monotonic() + share * peer.left()
         for case in cases:
             for name in peers:
                 # Matched whole, since the name of one is a part of another's.
                 if case.set in sets and (not arguments.peers or name in arguments.peers.split(";")):
-                    peer.run(case, name)
+                    peer.run(case, name, end)
     return 0
 
 

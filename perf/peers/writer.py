@@ -48,6 +48,15 @@ def machine(device, threads):
             "device": device, "driver": driver() if device else None, "threads": threads}
 
 
+def text_of(data):
+    """A line for each entry of the lists, so that a file is small and two of them can be compared."""
+    def text(value):
+        if not isinstance(value, list) or not value:
+            return json.dumps(value)
+        return "[\n  " + ",\n  ".join(map(json.dumps, value)) + "\n ]"
+    return "{\n " + ",\n ".join(f"{json.dumps(name)}: {text(value)}" for name, value in data.items()) + "\n}\n"
+
+
 class Report:
     """The file is written anew after every entry, so that a run that is cut short leaves what it had."""
 
@@ -77,5 +86,5 @@ class Report:
         if not self.path:
             return
         unfinished = f"{self.path}.unfinished"
-        pathlib.Path(unfinished).write_text(json.dumps(self.data, indent=1) + "\n", encoding="utf-8")
+        pathlib.Path(unfinished).write_text(text_of(self.data), encoding="utf-8")
         os.replace(unfinished, self.path)
