@@ -42,7 +42,9 @@ def main():
         for peer in peers:
             check(f"{peer} is measured or missing in {name}", ((name, peer) in measured) != ((name, peer) in missing))
     for (name, peer), entry in measured.items():
-        check(f"{peer} is right in {name}", results.is_right(entry))
+        # TF32 need not be, and cuBLASLt's gelu is the one with tanh: their errors stand in the results.
+        if "tf32" not in peer and not (peer.startswith("cuBLASLt") and "gelu" in name):
+            check(f"{peer} is right in {name}", results.is_right(entry))
         check(f"{peer} is compared with float64 in {name}", entry["error"]["elements"] > 0)
     failed = subprocess.run([suite, "--size", "unheard of"], capture_output=True, text=True)
     check("another size class is refused", failed.returncode == 2 and "unheard of" in failed.stderr)
