@@ -11,6 +11,7 @@ are. Without PyTorch the file says that every case is missing.
 """
 
 import argparse
+import collections
 import math
 import secrets
 import sys
@@ -82,6 +83,9 @@ def variant(peer, case):
     if "compile" not in peer:
         return function
     torch._dynamo.reset()
+    if hasattr(torch._inductor.config, "max_autotune_prune_choices_based_on_shared_mem"):
+        # Tiles that the GPU has no memory for are refused at once, where trying each takes ten seconds.
+        torch._inductor.config.max_autotune_prune_choices_based_on_shared_mem = True
     # The peer's own graphs would copy the inputs; the executions are captured here, as everybody's.
     options = {"mode": "max-autotune-no-cudagraphs"} if peer == MAX_AUTOTUNE else {}
     return torch.compile(function, dynamic=False, **options)
@@ -257,6 +261,7 @@ def main():
     global torch
     try:
         import torch
+        import torch._inductor.config
     except ImportError as error:
         report_absence(arguments, f"PyTorch is not installed ({error})")
         return 0
@@ -268,7 +273,10 @@ def main():
     cases = [case for case in programs.cases(arguments.size) if programs.is_selected(case.name, arguments.filter)]
     for peers, sets, share in PASSES:
         end = time.monotonic() + share * peer.left()
-        for case in cases:
+        # Each size is tuned anew: the size that most programs share comes first.
+        sizes = collections.Counter((case.m, case.n, case.k) for case in cases if case.set in sets)
+        is_tuned = MAX_AUTOTUNE in peers
+        for case in sorted(cases, key=lambda case: -sizes[case.m, case.n, case.k]) if is_tuned else cases:
             for name in peers:
                 # Matched whole, since the name of one is a part of another's.
                 if case.set in sets and (not arguments.peers or name in arguments.peers.split(";")):

@@ -140,7 +140,7 @@ Reference::Reference(const ExecutionSpace& space, const Inputs& inputs, double m
 }
 
 Part Reference::draw_part(Independent along, std::mt19937_64& random) const {
-  constexpr std::int64_t most_elements = 1 << 20;  // on them the reference takes about a second
+  constexpr std::int64_t most_elements = 1 << 18;  // the reference takes up to a microsecond each
   constexpr std::int64_t fewest = 12;
   Part part;
   if (along == Independent::nothing) return part;

@@ -25,8 +25,8 @@ class Peer {
 
   /// As it stands in the results.
   virtual std::string name() const = 0;
-  /// Whether a wrong result is Postlude's own.
-  virtual bool is_postlude() const { return false; }
+  /// Whether the run fails when a result is outside its tolerance.
+  virtual bool must_be_right() const { return false; }
   /// Why it computes no case here at all, empty when it does.
   virtual std::string absence() const { return ""; }
   /// Why it does not compute a case, empty when it does.

@@ -25,7 +25,8 @@ class PostludePeer : public Peer {
     return engine_.empty() ? name : name + ", engine " + engine_;
   }
 
-  bool is_postlude() const override { return true; }
+  /// TF32 does not promise the tolerance of float32.
+  bool must_be_right() const override { return compute_ != ComputeMode::f32_fast_tf32; }
 
   std::string absence() const override {
     return is_of_tensor_cores() && backend_ != Backend::cuda

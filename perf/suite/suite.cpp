@@ -109,7 +109,7 @@ class Suite {
         reason = refusal.what();
       } catch (const std::exception& error) {
         reason = error.what();
-        is_right_ = is_right_ && !peer->is_postlude();
+        is_right_ = is_right_ && !peer->must_be_right();
       }
       if (reason.empty()) continue;
       report_.missing(peer->name(), what.name(), reason);
@@ -131,7 +131,7 @@ class Suite {
     output.poison(space_);
     work(copy);
     const Check check = reference_->check(what, output);
-    if (check.violations != 0 && peer.is_postlude()) is_right_ = false;
+    if (check.violations != 0 && peer.must_be_right()) is_right_ = false;
     const Samples samples =
         sample(space_, inputs_->copies(), options_.repeats, options_.sample_seconds, work);
     report_.measured(what, peer.name(), samples, inputs_->copies(), check, plan.gemm_flops(),
