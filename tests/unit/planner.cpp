@@ -193,7 +193,8 @@ TEST_CASE("engines are taken in order, or by name, and a refusal has its reasons
       },
       "needs a device", "is asleep");
 
-  // One that expects another to be faster comes after it, unless it is named or nobody else accepts.
+  // One that expects another to be faster comes after it, unless it is named or nobody else
+  // accepts.
   auto modest = candidates();
   modest[0].accepts = true;
   modest[0].is_slower = true;
