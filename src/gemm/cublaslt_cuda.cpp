@@ -45,14 +45,6 @@ cudaDataType_t cuda_type(DataType dtype) {
 }
 
 cublasLtEpilogue_t vendor_epilogue(const VendorEpilogue& epilogue) {
-  switch (epilogue.function) {
-    case VendorFunction::relu:
-      return epilogue.has_bias ? CUBLASLT_EPILOGUE_RELU_BIAS : CUBLASLT_EPILOGUE_RELU;
-    case VendorFunction::gelu_tanh:
-      return epilogue.has_bias ? CUBLASLT_EPILOGUE_GELU_BIAS : CUBLASLT_EPILOGUE_GELU;
-    case VendorFunction::none:
-      break;
-  }
   return epilogue.has_bias ? CUBLASLT_EPILOGUE_BIAS : CUBLASLT_EPILOGUE_DEFAULT;
 }
 

@@ -44,7 +44,7 @@ struct GemmArguments {
 
 /// What a GEMM takes in of the stage that follows it.
 struct TakenStage {
-  std::string words;  ///< for example "bias and relu"; "" when nothing
+  std::string words;  ///< for example "bias"; "" when nothing
   std::size_t workspace_bytes = 0;
 };
 

@@ -23,6 +23,10 @@ constexpr std::int64_t copy_alignment = 16;
 /// the tensor cores up to 4 in every 64 of k, elements that are small beside their row's largest 8.
 constexpr std::int64_t least_k_of_f32 = 16;
 
+/// With as many products the error is at most twice that of a strict sum, or below 2^-24 of the sum
+/// of magnitudes: what rounding one element of each product to float32 does.
+constexpr std::int64_t least_k_by_default = 128;
+
 bool is_small(DataType dtype) { return dtype == DataType::float16 || dtype == DataType::bfloat16; }
 
 bool is_trivial(const GemmProblem& problem) {
@@ -352,9 +356,14 @@ class HopperEngine final : public Engine {
     answer.candidate.reason = remark(*gemm, problem);
     if (!is_trivial(problem)) {
       const double rival = rival_seconds(problem);
-      answer.candidate.is_slower = gemm->seconds() > rival;
+      const bool is_exact = problem.compute != ComputeMode::f32 || problem.k >= least_k_by_default;
+      answer.candidate.is_second_choice = gemm->seconds() > rival || !is_exact;
       answer.candidate.reason += "; about " + microseconds(gemm->seconds()) +
                                  " a product, others about " + microseconds(rival);
+      if (!is_exact)
+        answer.candidate.reason += "; by name only, since sums of fewer than " +
+                                   std::to_string(least_k_by_default) +
+                                   " products may be less exact than strict f32";
     }
     answer.gemm = gemm;
     return answer;

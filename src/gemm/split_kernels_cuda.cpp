@@ -792,13 +792,18 @@ __global__ void __launch_bounds__(settle_threads)
         for (int i = 0; i < sums.slice_count; ++i)
           value += static_cast<double>(slice[i * sums.m * sums.n]);
       }
-      if (is_marked) {
+      // Parts of a sum may overflow where the sum does not, or not to that side.
+      const bool is_overflowing =
+          sums.slices != nullptr && sums.w_scale_count > 0 && is_inside && !isfinite(value);
+      if (is_marked || __any_sync(whole_warp, is_overflowing)) {
+        if (!is_marked && is_inside) w_scale = combined_scale(w, sums.w_scale_count, n);
         const RowScale x_scale = x.scales[m];
         // Whole warps go on together.
-        if (__any_sync(whole_warp, (x_scale.marks | w_scale.marks) != 0)) {
+        if (__any_sync(whole_warp, (x_scale.marks | w_scale.marks) != 0 || is_overflowing)) {
           if (sums.slices == nullptr && is_inside) value = static_cast<double>(*place);
           const double product = value * power_of_two_double(x_scale.exponent + w_scale.exponent);
-          const bool is_lost = is_inside && must_recompute(x_scale, w_scale, product);
+          const bool is_lost =
+              is_overflowing || (is_inside && must_recompute(x_scale, w_scale, product));
           const double exact = recompute(x, x_scale, w, w_scale, m, n, is_lost);
           if (is_lost) *place = static_cast<float>(exact);
           is_settled = is_lost;

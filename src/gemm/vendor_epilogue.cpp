@@ -5,7 +5,7 @@ namespace detail {
 namespace {
 
 /// What the accumulator holds after an instruction, as far as it is a beginning of an epilogue.
-enum class Held { nothing, y, biased, finished };
+enum class Held { nothing, y, biased };
 
 /// Follows the instructions of a stage.
 class Reading {
@@ -45,27 +45,12 @@ class Reading {
         if (!is_y(instruction.sources[0])) return false;
         held_ = Held::y;
         return true;
-      case Action::unary:
-        return follow_function(instruction);
       case Action::binary:
         return follow_bias(instruction.operation, instruction.sources[0], instruction.sources[1]) ||
                follow_bias(instruction.operation, instruction.sources[1], instruction.sources[0]);
       default:
         return false;
     }
-  }
-
-  bool follow_function(const Instruction& instruction) {
-    const Held argument = held(instruction.sources[0]);
-    if (argument != Held::y && argument != Held::biased) return false;
-    if (instruction.operation == Operation::relu)
-      epilogue_.function = VendorFunction::relu;
-    else if (instruction.operation == Operation::gelu_tanh)
-      epilogue_.function = VendorFunction::gelu_tanh;
-    else
-      return false;
-    held_ = Held::finished;
-    return true;
   }
 
   bool follow_bias(Operation operation, const Source& y, const Source& bias) {
@@ -113,11 +98,7 @@ std::optional<VendorEpilogue> as_vendor_epilogue(const PlannedStage& planned, co
 }
 
 std::string to_string(const VendorEpilogue& epilogue) {
-  std::string text = epilogue.has_bias ? "bias" : "";
-  if (epilogue.function != VendorFunction::none)
-    text += std::string(text.empty() ? "" : " and ") +
-            (epilogue.function == VendorFunction::relu ? "relu" : "gelu_tanh");
-  return text.empty() ? "the conversion of y" : text;
+  return epilogue.has_bias ? "bias" : "the conversion of y";
 }
 
 }  // namespace detail

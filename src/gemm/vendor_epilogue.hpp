@@ -11,12 +11,10 @@
 namespace postlude {
 namespace detail {
 
-/// What vendors' GEMMs apply to y, after a bias, as they write it.
-enum class VendorFunction { none, relu, gelu_tanh };
-
-/// A stage as a vendor's GEMM can compute it: result = function(y + bias).
+/// A stage as a vendor's GEMM can compute it: result = y, or y + bias. Their relu and gelu are not
+/// ours: some of cuBLASLt's algorithms make 0 of NaN in relu, and its gelu is NaN at -infinity and
+/// 0 where gelu_tanh is -2e-7 (CUDA 13.0; tests/conformance/engines.cpp found both).
 struct VendorEpilogue {
-  VendorFunction function = VendorFunction::none;
   bool has_bias = false;
   /// One element, of the result's dtype, for each of the result's contiguous dimension.
   const void* bias = nullptr;
@@ -29,7 +27,7 @@ struct VendorEpilogue {
 /// with its addresses.
 std::optional<VendorEpilogue> as_vendor_epilogue(const PlannedStage& planned, const Stage& bound);
 
-/// "bias and relu".
+/// "bias", or "the conversion of y".
 std::string to_string(const VendorEpilogue& epilogue);
 
 }  // namespace detail

@@ -401,11 +401,11 @@ ExecutionPlan make_execution_plan(Program program, const GemmProblem& gemm, Resu
 
 std::size_t choose_engine(const std::vector<EngineCandidate>& candidates,
                           const std::string& forced) {
-  const auto find = [&](bool takes_slower) {
+  const auto find = [&](bool takes_second) {
     return std::find_if(candidates.begin(), candidates.end(),
                         [&](const EngineCandidate& candidate) {
                           if (!forced.empty()) return candidate.name == forced;
-                          return candidate.accepts && (takes_slower || !candidate.is_slower);
+                          return candidate.accepts && (takes_second || !candidate.is_second_choice);
                         });
   };
   auto chosen = find(false);

@@ -28,8 +28,9 @@ enum class GemmResultPlace {
 struct EngineCandidate {
   std::string name;
   bool accepts = false;
-  /// It expects another engine that accepts to be faster, and is taken by name or as the only one.
-  bool is_slower = false;
+  /// It is taken by name or as the only one that accepts: it expects another to be faster, or is
+  /// not as exact as the mode should be.
+  bool is_second_choice = false;
   std::string reason;  ///< why it refuses, or what it does beside the GEMM
   std::size_t workspace_bytes = 0;
   /// At the end of its workspace, for w in a format of its own; not needed with prepared weights.

@@ -328,8 +328,7 @@ TEST_CASE("what a GEMM takes in of an epilogue is what a sweep makes of it", "[c
           }
 }
 
-TEST_CASE("a GEMM takes in bias, relu and gelu_tanh where that is the whole epilogue",
-          "[conformance]") {
+TEST_CASE("a GEMM takes in a bias where that is the whole epilogue", "[conformance]") {
   struct Case {
     const char* text;
     OperandKind kind;
@@ -341,19 +340,17 @@ TEST_CASE("a GEMM takes in bias, relu and gelu_tanh where that is the whole epil
   const auto rows = ResultLayout::row_major;
   const auto columns = ResultLayout::column_major;
   const Case cases[] = {{"y + b", row, rows, "bias"},
-                        {"relu(y)", row, rows, "relu"},
-                        {"relu(b + y)", row, rows, "bias and relu"},
-                        {"gelu_tanh(y + b)", row, rows, "bias and gelu_tanh"},
-                        {"gelu_tanh(y + b)", column, columns, "bias and gelu_tanh"},
-                        {"relu(y + b)", column, rows, ""},
-                        {"relu(y + b)", row, columns, ""},
-                        {"gelu(y + b)", row, rows, ""},
-                        {"relu(y) + b", row, rows, ""},
+                        {"b + y", row, rows, "bias"},
+                        {"y + b", column, columns, "bias"},
+                        {"y + b", column, rows, ""},
+                        {"y + b", row, columns, ""},
+                        {"relu(y)", row, rows, ""},
+                        {"relu(y + b)", row, rows, ""},
+                        {"gelu_tanh(y + b)", row, rows, ""},
                         {"y - b", row, rows, ""},
-                        {"relu(y + b) * 2", row, rows, ""},
-                        {"relu(y + b + b)", row, rows, ""},
-                        {"sum(relu(y + b), dim=1)", row, rows, ""},
-                        {"z = relu(y + b); return z, y", row, rows, ""}};
+                        {"y + b + b", row, rows, ""},
+                        {"sum(y + b, dim=1)", row, rows, ""},
+                        {"z = y + b; return z, y", row, rows, ""}};
   for (const Problem& problem : vendor_problems()) {
     if (is_skipped(problem)) continue;
     const TestTensor x(problem.dtype, {40, 48});

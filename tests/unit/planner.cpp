@@ -197,7 +197,7 @@ TEST_CASE("engines are taken in order, or by name, and a refusal has its reasons
   // accepts.
   auto modest = candidates();
   modest[0].accepts = true;
-  modest[0].is_slower = true;
+  modest[0].is_second_choice = true;
   CHECK(detail::choose_engine(modest, "") == 1);
   CHECK(detail::choose_engine(modest, "fast") == 0);
   modest[1].accepts = false;

@@ -15,7 +15,6 @@ using detail::PlannedStage;
 using detail::Stage;
 using detail::StageOperand;
 using detail::VendorEpilogue;
-using detail::VendorFunction;
 
 namespace {
 
@@ -61,22 +60,15 @@ std::optional<VendorEpilogue> read(const std::string& text) {
 TEST_CASE("a stage that a vendor's GEMM can compute is recognised", "[unit]") {
   struct Case {
     const char* text;
-    VendorFunction function;
     bool has_bias;
     const char* words;
   };
   const Case cases[] = {
-      {"y", VendorFunction::none, false, "the conversion of y"},
-      {"y + row", VendorFunction::none, true, "bias"},
-      {"row + y", VendorFunction::none, true, "bias"},
-      {"relu(y)", VendorFunction::relu, false, "relu"},
-      {"relu(y + row)", VendorFunction::relu, true, "bias and relu"},
-      {"gelu_tanh(row + y)", VendorFunction::gelu_tanh, true, "bias and gelu_tanh"}};
+      {"y", false, "the conversion of y"}, {"y + row", true, "bias"}, {"row + y", true, "bias"}};
   for (const Case& each : cases) {
     INFO(each.text);
     const std::optional<VendorEpilogue> epilogue = read(each.text);
     REQUIRE(epilogue.has_value());
-    CHECK(epilogue->function == each.function);
     CHECK(epilogue->has_bias == each.has_bias);
     CHECK((epilogue->bias != nullptr) == each.has_bias);
     CHECK(to_string(*epilogue) == each.words);
@@ -88,11 +80,28 @@ TEST_CASE("a stage that a vendor's GEMM can compute is recognised", "[unit]") {
 }
 
 TEST_CASE("a stage that is more than a vendor's GEMM can compute is left to a sweep", "[unit]") {
-  for (const std::string text :
-       {"y + column", "y + matrix", "y + number", "y - row", "row - y", "y * row", "gelu(y + row)",
-        "relu(y) + row", "relu(y + row + row)", "relu(relu(y) + row)", "relu(y + row) * 2",
-        "relu(y + row) + y", "z = relu(y + row); return z, y", "relu(row)", "row + row", "tanh(y)",
-        "max(y + row, 0)"}) {
+  for (const std::string text : {"y + column",
+                                 "y + matrix",
+                                 "y + number",
+                                 "y - row",
+                                 "row - y",
+                                 "y * row",
+                                 "gelu(y + row)",
+                                 "relu(y) + row",
+                                 "relu(y + row + row)",
+                                 "relu(relu(y) + row)",
+                                 "relu(y + row) * 2",
+                                 "relu(y)",
+                                 "relu(y + row)",
+                                 "gelu_tanh(y)",
+                                 "gelu_tanh(row + y)",
+                                 "relu(y + row) + y",
+                                 "y + row + row",
+                                 "z = relu(y + row); return z, y",
+                                 "relu(row)",
+                                 "row + row",
+                                 "tanh(y)",
+                                 "max(y + row, 0)"}) {
     INFO(text);
     const ExecutionPlan plan = planned(text, ResultLayout::any);
     CHECK_FALSE(as_vendor_epilogue(plan.stages[0], bound(plan.stages[0])).has_value());
@@ -102,7 +111,7 @@ TEST_CASE("a stage that is more than a vendor's GEMM can compute is left to a sw
 }
 
 TEST_CASE("a bias with gaps, or of another dtype than the result, is left to a sweep", "[unit]") {
-  const ExecutionPlan plan = planned("relu(y + row)", ResultLayout::any);
+  const ExecutionPlan plan = planned("y + row", ResultLayout::any);
   const PlannedStage& planned = plan.stages[0];
   for (std::size_t i = 0; i < planned.operands.size(); ++i) {
     if (planned.operands[i].role != detail::OperandRole::operand) continue;
