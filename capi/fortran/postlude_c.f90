@@ -131,6 +131,7 @@ module postlude_c
     type(c_ptr) :: gemm_choice = c_null_ptr
     integer(c_int32_t) :: autotune = 0
     integer(c_int32_t) :: reserved = 0
+    type(c_ptr) :: without_rewrites = c_null_ptr
   end type postlude_plan_options
 
   type, bind(C) :: postlude_argument
@@ -474,6 +475,13 @@ module postlude_c
       type(c_ptr), intent(inout) :: text
       integer(c_int32_t) :: status
     end function postlude_plan_explain
+
+    function postlude_plan_explain_json(plan, text) bind(C) result(status)
+      import :: c_int32_t, c_ptr
+      type(c_ptr), value :: plan
+      type(c_ptr), intent(inout) :: text
+      integer(c_int32_t) :: status
+    end function postlude_plan_explain_json
 
     function postlude_plan_gemm_choice(plan, text) bind(C) result(status)
       import :: c_int32_t, c_ptr

@@ -324,10 +324,13 @@ typedef struct postlude_plan_options {
                                 device, and needs memory for another x, w and y; 0 to let the
                                 library's heuristic choose */
   int32_t reserved;        /**< 0 */
+  const char *without_rewrites; /**< rewrites to leave out: names with commas between, or "all"; NULL
+                                     for none */
 } postlude_plan_options;
 /** Sets up a postlude_plan_options. Since 0.1. */
 #define POSTLUDE_PLAN_OPTIONS_INIT \
-  { sizeof(postlude_plan_options), POSTLUDE_ROW_MAJOR, POSTLUDE_COMPILATION_AUTOMATIC, NULL, 0, NULL, 0, 0 }
+  { sizeof(postlude_plan_options), POSTLUDE_ROW_MAJOR, POSTLUDE_COMPILATION_AUTOMATIC, NULL, 0, NULL, 0, 0, \
+    NULL }
 
 /**
  * Compiles `expression` for a problem.
@@ -448,10 +451,16 @@ POSTLUDE_API postlude_status postlude_plan_result(const postlude_plan *plan, siz
 POSTLUDE_API postlude_status postlude_plan_work(const postlude_plan *plan, double *gemm_flops,
                                                 double *minimum_bytes);
 /**
- * The plan in words: program, engines, stages, bytes, FLOPs, workspace. The text is owned by the
+ * The plan in words: program, rewrites, engines, stages, bytes, FLOPs, workspace. The text is owned by the
  * plan. Errors: INVALID_ARGUMENT. Threads: safe. Since 0.1.
  */
 POSTLUDE_API postlude_status postlude_plan_explain(const postlude_plan *plan, const char **text);
+/**
+ * The same for programs: an object in JSON. The text is owned by the plan. Errors: INVALID_ARGUMENT.
+ * Threads: safe. Since 0.1.
+ */
+POSTLUDE_API postlude_status postlude_plan_explain_json(const postlude_plan *plan,
+                                                        const char **text);
 /**
  * One line of text, which may be kept in a file, for postlude_plan_options.gemm_choice of a later plan
  * for the same problem: the engine and its algorithm, as autotune or the vendor's heuristic found

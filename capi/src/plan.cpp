@@ -28,6 +28,12 @@ const std::string& PlanState::explanation() {
   return explanation_;
 }
 
+const std::string& PlanState::json_explanation() {
+  const std::lock_guard<std::mutex> lock(explanation_mutex_);
+  if (json_explanation_.empty()) json_explanation_ = plan_.explain_json();
+  return json_explanation_;
+}
+
 namespace {
 
 LinearProblem to_problem(const postlude_problem* problem) {
@@ -55,6 +61,18 @@ std::vector<OperandDeclaration> to_declarations(const postlude_operand* operands
   return declarations;
 }
 
+/// The names of a list with commas between.
+std::vector<std::string> separated(const std::string& list) {
+  std::vector<std::string> names;
+  std::size_t begin = 0;
+  for (std::size_t end = 0; end != std::string::npos; begin = end + 1) {
+    end = list.find(',', begin);
+    const std::string name = list.substr(begin, end == std::string::npos ? end : end - begin);
+    if (!name.empty()) names.push_back(name);
+  }
+  return names;
+}
+
 PlanOptions to_options(const postlude_plan_options* options) {
   PlanOptions converted;
   if (options == nullptr) return converted;
@@ -67,6 +85,8 @@ PlanOptions to_options(const postlude_plan_options* options) {
   if (known.reserved != 0)
     throw Error(Status::invalid_argument,
                 "options.reserved is " + std::to_string(known.reserved) + ": expected 0");
+  if (known.without_rewrites != nullptr)
+    converted.without_rewrites = separated(known.without_rewrites);
   return converted;
 }
 
@@ -207,6 +227,14 @@ postlude_status postlude_plan_explain(const postlude_plan* plan, const char** te
     const auto& state = state_of(plan);
     require_pointer(text, "text", "a place for the pointer");
     *text = state->explanation().c_str();
+  });
+}
+
+postlude_status postlude_plan_explain_json(const postlude_plan* plan, const char** text) {
+  return guard([&] {
+    const auto& state = state_of(plan);
+    require_pointer(text, "text", "a place for the pointer");
+    *text = state->json_explanation().c_str();
   });
 }
 

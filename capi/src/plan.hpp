@@ -45,6 +45,8 @@ class PlanState {
   /// The text of Plan::explain, made when it is first asked for and then kept for the caller.
   const std::string& explanation();
   const std::string& gemm_choice() const { return gemm_choice_; }
+  /// The same of Plan::explain_json.
+  const std::string& json_explanation();
 
  private:
   std::shared_ptr<ContextState> context_;  // Before plan_, which runs on its stream to the end.
@@ -53,6 +55,7 @@ class PlanState {
   std::string gemm_choice_;
   std::mutex explanation_mutex_;
   std::string explanation_;
+  std::string json_explanation_;
 };
 
 /// What an execution of `plan` reads and writes, converted from the caller's structs. Errors: Error

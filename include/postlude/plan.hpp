@@ -121,13 +121,16 @@ class Plan {
 
   /// Floating-point operations of the GEMM.
   double gemm_flops() const noexcept;
-  /// Bytes of x, w, operands and results, read or written once: the work that no implementation can
-  /// avoid without a rewrite of the program.
+  /// Bytes of x, w, operands and results, read or written once: the work that no implementation of
+  /// the program that is executed can avoid.
   double minimum_bytes() const noexcept;
 
-  /// Text for people: the program, the engines considered with reasons, the stages, the bytes and
-  /// FLOPs of each, the workspace.
+  /// Text for people: the program as it was written and as it is executed, the rewrites between the
+  /// two, the engines considered with reasons, the stages, the bytes and FLOPs of each, the
+  /// workspace.
   std::string explain() const;
+  /// The same for programs: an object in JSON, with keys as GUIDE.md has them.
+  std::string explain_json() const;
 
   /// One line of text for PlanOptions::gemm_choice of a later plan for the same problem, to be kept
   /// in a file, say: the engine and its algorithm, as PlanOptions::autotune or the library's

@@ -97,6 +97,9 @@ struct PlanOptions {
   /// library and one kind of device: for others, or another problem, the constructor throws
   /// Error(invalid_argument).
   std::string gemm_choice;
+  /// Names of rewrites of the program that are left out, or "all"; Plan::explain() names those that
+  /// were applied.
+  std::vector<std::string> without_rewrites;
 };
 
 }  // namespace postlude

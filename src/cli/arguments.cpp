@@ -85,6 +85,7 @@ struct PlanText {
   bool autotune = false;
   std::string gemm_choice;
   std::string save_gemm_choice;
+  std::vector<std::string> without_rewrites;
   std::string layout = "row";
   std::string output_dtype;
 };
@@ -149,6 +150,11 @@ void add_plan_options(CLI::App& command, PlanText& text) {
       .add_option("--save-gemm-choice", text.save_gemm_choice,
                   "Writes engine and algorithm of the GEMM, for later commands")
       ->type_name("FILE");
+  command
+      .add_option("--without-rewrite", text.without_rewrites,
+                  "A rewrite to leave out, or all; repeatable; see 'postlude explain'")
+      ->type_name("NAME|all")
+      ->allow_extra_args(false);
   command.add_option("--layout", text.layout, "Order of the results' elements")
       ->check(CLI::IsMember({"row", "column"}))
       ->capture_default_str();
@@ -212,6 +218,8 @@ void take_plan_options(PlanText& text, PlanArguments& arguments) {
   arguments.autotune = text.autotune;
   arguments.gemm_choice_path = text.gemm_choice;
   arguments.save_gemm_choice_path = text.save_gemm_choice;
+  for (const std::string& name : text.without_rewrites)
+    arguments.without_rewrites += (arguments.without_rewrites.empty() ? "" : ",") + name;
   arguments.compute = compute_of_name(text.compute);
   if (!text.output_dtype.empty()) arguments.output_dtype = dtype_of_name(text.output_dtype);
   arguments.layout = text.layout == "column" ? POSTLUDE_COLUMN_MAJOR : POSTLUDE_ROW_MAJOR;
@@ -301,6 +309,7 @@ Arguments parse_arguments(int argc, char** argv) {
       *app.add_subcommand("explain", "Prints the program and how it will be computed");
   add_plan_options(explain_command, plan);
   add_synthetic_options(explain_command, synthetic);
+  explain_command.add_flag("--json", explain.is_json, "Prints an object in JSON");
   explain_command.footer(explain_footer);
 
   CLI::App& bench_command = *app.add_subcommand("bench", "Measures EXPR on random inputs");

@@ -27,6 +27,7 @@ struct PlanArguments {
   bool autotune = false;
   std::string gemm_choice_path;       ///< read when not empty
   std::string save_gemm_choice_path;  ///< written when not empty
+  std::string without_rewrites;  ///< with commas between
   postlude_layout layout = POSTLUDE_ROW_MAJOR;
   /// Of results that are not indices; when absent, the plan's.
   std::optional<postlude_dtype> output_dtype;
@@ -45,7 +46,9 @@ struct SyntheticArguments : PlanArguments {
   std::optional<std::uint64_t> seed;
 };
 
-struct ExplainArguments : SyntheticArguments {};
+struct ExplainArguments : SyntheticArguments {
+  bool is_json = false;
+};
 
 struct CheckArguments : SyntheticArguments {
   std::optional<double> tolerance;  ///< when absent, default_tolerance()

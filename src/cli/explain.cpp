@@ -13,6 +13,11 @@ namespace cli {
 int explain(const ExplainArguments& arguments) {
   const SyntheticWorkload synthetic = make_synthetic_workload(arguments);
   const char* explanation = nullptr;
+  if (arguments.is_json) {
+    require(postlude_plan_explain_json(synthetic.workload.plan(), &explanation));
+    fmt::print("{}", explanation);
+    return exit_ok;
+  }
   require(postlude_plan_explain(synthetic.workload.plan(), &explanation));
   std::string text = explanation;
   if (text.empty() || text.back() != '\n') text += '\n';

@@ -91,6 +91,8 @@ Workload::Workload(postlude_context* context, const PlanArguments& arguments,
   std::optional<OutputFile> choice_file;
   if (!arguments.save_gemm_choice_path.empty())
     choice_file.emplace(arguments.save_gemm_choice_path);
+  if (!arguments.without_rewrites.empty())
+    options.without_rewrites = arguments.without_rewrites.c_str();
   postlude_plan* plan = nullptr;
   require(postlude_plan_create(context, &problem, arguments.expression.c_str(), declarations.data(),
                                declarations.size(), &options, &plan));

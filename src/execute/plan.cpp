@@ -74,6 +74,12 @@ double Plan::minimum_bytes() const noexcept {
 
 std::string Plan::gemm_choice() const { return implementation_->gemm_choice(); }
 
-std::string Plan::explain() const { return detail::explain(implementation_->plan()); }
+std::string Plan::explain() const {
+  return detail::explain(implementation_->plan(), implementation_->program());
+}
+
+std::string Plan::explain_json() const {
+  return detail::explain_json(implementation_->plan(), implementation_->program());
+}
 
 }  // namespace postlude

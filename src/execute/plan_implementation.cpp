@@ -16,6 +16,7 @@
 #include "gemm/engine_list.hpp"
 #include "plan/gemm_choice.hpp"
 #include "program/lower.hpp"
+#include "program/rewrites/apply_rewrites.hpp"
 #include "sweep/runtime_kernels.hpp"
 #include "sweep/sweep.hpp"
 
@@ -122,8 +123,13 @@ ExecutionPlan make_plan(const ExecutionSpace& space, const LinearProblem& proble
   const GemmChoice kept =
       options.gemm_choice.empty() ? GemmChoice() : parse_gemm_choice(options.gemm_choice);
   const std::string engine = engine_of(options, kept);
+  const DataType arithmetic =
+      gemm.dtype == DataType::float64 ? DataType::float64 : DataType::float32;
+  const RewrittenProgram rewritten =
+      apply_rewrites(program, arithmetic, rewrites_left_out(options.without_rewrites));
   const auto plan_for = [&](const GemmProblem& asked) {
-    ExecutionPlan plan = make_execution_plan(program, asked, options.layout);
+    ExecutionPlan plan = make_execution_plan(rewritten.program, asked, options.layout);
+    plan.rewrites = rewritten.applied;
     const std::vector<EngineAnswer> answers = consider_engines(space, plan.gemm);
     std::vector<EngineCandidate> candidates;
     for (const EngineAnswer& answer : answers) candidates.push_back(answer.candidate);

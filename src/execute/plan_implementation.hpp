@@ -44,8 +44,8 @@ class PlanImplementation {
   const ExecutionSpace& space() const { return space_; }
   const LinearProblem& problem() const { return problem_; }
   const ExecutionPlan& plan() const { return plan_; }
-  /// The program as it was written; plan().program is what is executed, which may multiply y
-  /// together from what the engine leaves.
+  /// The program as it was written; plan().program is what is executed: rewritten, and with y
+  /// multiplied together from what the engine leaves where it leaves factors.
   const Program& program() const { return program_; }
 
  private:

@@ -105,7 +105,7 @@ std::vector<const Binding*> PlanImplementation::validate(Backend backend,
                                                          const Arguments& arguments,
                                                          const void* workspace,
                                                          std::size_t workspace_bytes) const {
-  const bool uses_y = plan_.y_place != GemmResultPlace::nowhere;
+  const bool uses_y = program_.uses_y();
   require_as_planned(arguments.x, problem_.x, "x");
   require_as_planned(arguments.w, problem_.w, "w");
   const bool is_prepared = has_prepared_weights(arguments);

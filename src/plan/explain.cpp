@@ -4,6 +4,7 @@
 #include "expression/number_text.hpp"
 #include "expression/signature.hpp"
 #include "plan/planner.hpp"
+#include "plan/stage_work.hpp"
 
 namespace postlude {
 namespace detail {
@@ -24,60 +25,13 @@ bool is_host(Backend backend) {
   return backend == Backend::serial || backend == Backend::openmp || backend == Backend::threads;
 }
 
-const char* sweep_name(SweepKind kind) {
-  switch (kind) {
-    case SweepKind::pointwise:
-      return "pointwise";
-    case SweepKind::inner_reduction:
-      return "reduction along contiguous lines";
-    case SweepKind::outer_reduction:
-      return "reduction across lines";
-  }
-  return "?";
-}
-
-std::string operand_name(const ExecutionPlan& plan, const StageOperand& operand) {
-  switch (operand.role) {
-    case OperandRole::gemm_result:
-      return "y";
-    case OperandRole::gemm_factors:
-      return operand.shape.columns == 1 ? "row factors" : "column factors";
-    case OperandRole::operand:
-      return plan.program.operands[operand.index].name;
-    case OperandRole::intermediate:
-      return "intermediate@" + std::to_string(operand.offset);
-    case OperandRole::result:
-      return plan.program.results[operand.index].name;
-    case OperandRole::position:
-      return "element indices";
-  }
-  return "?";
-}
-
-std::size_t element_bytes(const ExecutionPlan& plan, const StageOperand& operand) {
-  switch (operand.role) {
-    case OperandRole::gemm_result:
-    case OperandRole::gemm_factors:
-      return size_of(plan.compute_dtype);
-    case OperandRole::intermediate:
-      return sizeof(double);
-    case OperandRole::position:
-      return 0;
-    default:
-      return size_of(plan.gemm.dtype);
-  }
-}
-
 std::string stage_text(const ExecutionPlan& plan, std::size_t index) {
   const PlannedStage& stage = plan.stages[index];
   std::string reads;
   std::string writes;
-  double bytes = 0;
   for (const StageOperand& operand : stage.operands) {
     std::string& list = operand.is_written ? writes : reads;
     list += (list.empty() ? "" : ", ") + operand_name(plan, operand);
-    bytes += static_cast<double>(operand.shape.elements()) *
-             static_cast<double>(element_bytes(plan, operand));
   }
   std::string text = "  stage " + std::to_string(index + 1) + ": " + sweep_name(stage.sweep) +
                      " over " + to_string(stage.domain) + ", " +
@@ -89,8 +43,8 @@ std::string stage_text(const ExecutionPlan& plan, std::size_t index) {
   for (int i = 0; i < stage.stage.reduction_count; ++i)
     text += (i == 0 ? "; reduces with " : ", ") + signature_of(stage.stage.reductions[i].kind).name;
   text += "\n           reads " + (reads.empty() ? "nothing" : reads) + "; writes " + writes +
-          "; " + quantity(bytes, "B") + ", " +
-          quantity(static_cast<double>(stage.domain.elements()) * stage.operation_count, "FLOP");
+          "; " + quantity(stage_bytes(plan, stage), "B") + ", " +
+          quantity(stage_flops(stage), "FLOP");
   if (index == 0 && !plan.engines.empty() && !plan.engines[plan.chosen_engine].taken_in.empty())
     text += "; by the GEMM as it writes, y is not written";
   if (stage.joins_previous && is_host(plan.gemm.backend))
@@ -101,24 +55,25 @@ std::string stage_text(const ExecutionPlan& plan, std::size_t index) {
   return text + "\n";
 }
 
-std::string y_text(const ExecutionPlan& plan) {
-  switch (plan.y_place) {
-    case GemmResultPlace::nowhere:
-      return "not computed: no result needs y";
-    case GemmResultPlace::result:
-      return "y is kept in the memory of '" + plan.program.results[plan.y_result].name +
-             "' and finished in place";
-    case GemmResultPlace::workspace:
-      return plan.gemm.has_factors
-                 ? "its product and factors of rows and columns, which make y, are in the workspace"
-                 : "y is kept in the workspace";
+/// Every line two places to the right.
+std::string indented(const std::string& lines) {
+  std::string text;
+  for (std::size_t begin = 0; begin < lines.size();) {
+    const std::size_t end = lines.find('\n', begin);
+    text += "  " + lines.substr(begin, end - begin) + "\n";
+    begin = end + 1;
   }
-  return "?";
+  return text;
+}
+
+std::string rewrite_text(const AppliedRewrite& rewrite) {
+  return "  " + rewrite.name + ": " + rewrite.before + " -> " + rewrite.after + "\n    " +
+         rewrite.reason + (rewrite.saved.empty() ? "" : "; saves " + rewrite.saved) + "\n";
 }
 
 }  // namespace
 
-std::string explain(const ExecutionPlan& plan) {
+std::string explain(const ExecutionPlan& plan, const Program& written) {
   const GemmProblem& gemm = plan.gemm;
   std::string text = "problem\n  y = x w^T: batch M = " + std::to_string(gemm.m) +
                      ", out_features N = " + std::to_string(gemm.n) +
@@ -126,12 +81,15 @@ std::string explain(const ExecutionPlan& plan) {
   if (gemm.batch != 1) text += ", " + std::to_string(gemm.batch) + " problems";
   text += std::string(", ") + name_of(gemm.dtype) + ", backend " + name_of(gemm.backend) + "\n";
 
-  text += "program\n";
-  const std::string program = to_string(plan.program);
-  for (std::size_t begin = 0; begin < program.size();) {
-    const std::size_t end = program.find('\n', begin);
-    text += "  " + program.substr(begin, end - begin) + "\n";
-    begin = end + 1;
+  const std::string before = to_string(written);
+  const std::string after = to_string(plan.program);
+  if (before == after) {
+    text += "program\n" + indented(before);
+  } else {
+    text += "program as written\n" + indented(before);
+    if (!plan.rewrites.empty()) text += "rewrites\n";
+    for (const AppliedRewrite& rewrite : plan.rewrites) text += rewrite_text(rewrite);
+    text += "program as executed\n" + indented(after);
   }
 
   text += "engines\n";

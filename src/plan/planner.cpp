@@ -64,12 +64,18 @@ class Planner {
     return plan_.program.values[static_cast<std::size_t>(index)];
   }
 
+  /// What a stage computes or looks through on the way to something that it reads.
+  static bool is_computed_in_place(const Value& value) {
+    return value.kind == NodeKind::pointwise || value.kind == NodeKind::repeat ||
+           value.kind == NodeKind::expand;
+  }
+
   /// Whether the columns of a repeated value run through `index` with another factor than
   /// `window`, so that one stage cannot visit both.
   bool has_other_repeat(int index, std::int64_t window) const {
     const Value& each = value(index);
     if (each.kind == NodeKind::repeat && each.factor != window) return true;
-    if (each.kind != NodeKind::pointwise && each.kind != NodeKind::repeat) return false;
+    if (!is_computed_in_place(each)) return false;
     return std::any_of(each.inputs.begin(), each.inputs.end(),
                        [&](int input) { return has_other_repeat(input, window); });
   }
@@ -246,9 +252,7 @@ class Planner {
     signed char& answer = known[static_cast<std::size_t>(index)];
     if (answer >= 0) return answer != 0;
     answer = value(index).kind == NodeKind::gemm_result ? 1 : 0;
-    const bool is_computed =
-        value(index).kind == NodeKind::pointwise || value(index).kind == NodeKind::repeat;
-    if (is_computed && !materialized_[static_cast<std::size_t>(index)])
+    if (is_computed_in_place(value(index)) && !materialized_[static_cast<std::size_t>(index)])
       for (const int input : value(index).inputs)
         if (reads_y(input, known)) answer = 1;
     return answer != 0;

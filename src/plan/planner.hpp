@@ -10,6 +10,7 @@
 #include "plan/gemm_problem.hpp"
 #include "plan/planned_stage.hpp"
 #include "program/program.hpp"
+#include "program/rewrites/applied_rewrite.hpp"
 
 namespace postlude {
 namespace detail {
@@ -43,6 +44,7 @@ struct EngineCandidate {
 /// A program cut into a GEMM and stages, with every piece of workspace placed.
 struct ExecutionPlan {
   Program program;
+  std::vector<AppliedRewrite> rewrites;  ///< that made it of the program as it was written
   DataType compute_dtype = DataType::float32;
   ResultLayout layout = ResultLayout::row_major;
   GemmProblem gemm;
@@ -74,8 +76,10 @@ std::size_t choose_engine(const std::vector<EngineCandidate>& candidates,
 /// Settles the plan on one of the candidates and places its workspace.
 void place_engine(ExecutionPlan& plan, std::vector<EngineCandidate> candidates, std::size_t chosen);
 
-/// The plan in words; see Plan::explain.
-std::string explain(const ExecutionPlan& plan);
+/// The plan in words; see Plan::explain. `written` is the program before it was rewritten.
+std::string explain(const ExecutionPlan& plan, const Program& written);
+/// The same in JSON; see Plan::explain_json.
+std::string explain_json(const ExecutionPlan& plan, const Program& written);
 
 /// Bytes that the GEMM and the results must move at least: x, w and operands read once, results
 /// written once.

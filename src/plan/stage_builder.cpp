@@ -55,10 +55,18 @@ class StageBuilder {
  private:
   const Value& value(int index) const { return program_.values[static_cast<std::size_t>(index)]; }
 
-  /// Looks through repeats, which are no operation but a way to read.
+  /// Looks through repeats and expansions, which are no operation but a way to read.
   Item resolve(Item item) const {
-    while (value(item.value).kind == NodeKind::repeat && intermediates_.count(item.value) == 0)
-      item = {value(item.value).inputs[0], item.repeat * value(item.value).factor};
+    const auto is_way_to_read = [this](int index) {
+      const NodeKind kind = value(index).kind;
+      return (kind == NodeKind::repeat || kind == NodeKind::expand) &&
+             intermediates_.count(index) == 0;
+    };
+    while (is_way_to_read(item.value)) {
+      const std::int64_t factor =
+          value(item.value).kind == NodeKind::repeat ? value(item.value).factor : 1;
+      item = {value(item.value).inputs[0], item.repeat * factor};
+    }
     if (value(item.value).shape.columns == 1) item.repeat = 1;
     return item;
   }

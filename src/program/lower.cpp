@@ -3,23 +3,17 @@
 #include <cmath>
 #include <cstring>
 #include <map>
-#include <tuple>
 #include <unordered_map>
 
 #include <postlude/error.hpp>
 
 #include "expression/composites.hpp"
 #include "expression/signature.hpp"
+#include "program/value_table.hpp"
 
 namespace postlude {
 namespace detail {
 namespace {
-
-std::uint64_t bits_of(double value) {
-  std::uint64_t bits = 0;
-  std::memcpy(&bits, &value, sizeof bits);
-  return bits;
-}
 
 Shape operand_shape(const OperandDeclaration& declaration, const Shape& y) {
   const std::int64_t batch = declaration.is_batched ? y.batch : 1;
@@ -59,11 +53,6 @@ class Lowering {
   Program take() { return std::move(program_); }
 
  private:
-  /// Everything that makes two values equal.
-  using Key =
-      std::tuple<int, int, int, int, std::uint64_t, std::uint64_t, std::int64_t, std::int64_t,
-                 std::int64_t, int, std::int64_t, std::int64_t, std::int64_t, std::vector<int>>;
-
   void declare(const OperandDeclaration& declaration) {
     const std::string& name = declaration.name;
     if (!is_identifier(name) || is_reserved_name(name))
@@ -83,7 +72,7 @@ class Lowering {
     value.span = node->span;
     for (const NodePointer& input : node->inputs) value.inputs.push_back(visit(input));
     infer(*node, value);
-    const int index = share(std::move(value));
+    const int index = shared_.share(program_, std::move(value));
     visited_.emplace(node.get(), index);
     return index;
   }
@@ -145,6 +134,8 @@ class Lowering {
         }
         case NodeKind::gemm_factors:
           throw Error(Status::internal_error, "an expression names the factors of an engine");
+        case NodeKind::expand:
+          throw Error(Status::internal_error, "an expression has an expansion");
       }
     } catch (const Error& error) {
       // Only shape and parameter errors come without a place.
@@ -197,21 +188,10 @@ class Lowering {
     value.shape = operand.shape;
   }
 
-  int share(Value value) {
-    Key key(static_cast<int>(value.kind), static_cast<int>(value.operation),
-            static_cast<int>(value.reduction), value.dim, bits_of(value.parameter),
-            bits_of(value.constant), value.window_size, value.window_step, value.factor,
-            value.operand, value.shape.batch, value.shape.rows, value.shape.columns, value.inputs);
-    const auto [entry, is_new] =
-        shared_.emplace(std::move(key), static_cast<int>(program_.values.size()));
-    if (is_new) program_.values.push_back(std::move(value));
-    return entry->second;
-  }
-
   Program program_;
   std::map<std::string, std::size_t> operand_index_;
   std::unordered_map<const Node*, int> visited_;
-  std::map<Key, int> shared_;
+  ValueTable shared_;
 };
 
 }  // namespace

@@ -45,6 +45,8 @@ std::string value_text(const Program& program, const Value& value) {
       return "random(seed=" + inputs() + ")";
     case NodeKind::gemm_factors:
       return std::string("the engine's factors of ") + (value.dim == 0 ? "rows" : "columns");
+    case NodeKind::expand:
+      return "expand(" + inputs() + ")";
   }
   return "?";
 }
@@ -170,6 +172,10 @@ void verify(const Program& program) {
                     value.shape == (value.dim == 0 ? Shape{program.y.batch, program.y.rows, 1}
                                                    : Shape{program.y.batch, 1, program.y.columns}),
                 "factors of the product have the wrong shape");
+        break;
+      case NodeKind::expand:
+        require(shapes.size() == 1 && broadcast({shapes[0], value.shape}) == value.shape,
+                "an expansion has the wrong shape");
         break;
     }
   }

@@ -68,6 +68,15 @@ Array repeat(const Value& value, const Array& input) {
   return result;
 }
 
+Array expand(const Value& value, const Array& input) {
+  Array result(value.shape);
+  for (std::int64_t batch = 0; batch < value.shape.batch; ++batch)
+    for (std::int64_t row = 0; row < value.shape.rows; ++row)
+      for (std::int64_t column = 0; column < value.shape.columns; ++column)
+        result.at(batch, row, column) = input.at(batch, row, column);
+  return result;
+}
+
 /// The random numbers of elements in row-major order.
 Array random(const Value& value, const Array& seed) {
   Array result(value.shape);
@@ -139,6 +148,9 @@ std::vector<Array> evaluate(const Program& program, Array y, const std::vector<A
         break;
       case NodeKind::gemm_factors:
         throw Error(Status::internal_error, "the reference was given the factors of an engine");
+      case NodeKind::expand:
+        arrays[i] = expand(value, *inputs[0]);
+        break;
       case NodeKind::random:
         arrays[i] = random(value, *inputs[0]);
         break;

@@ -259,6 +259,10 @@ static void test_pointwise(postlude_backend backend) {
   EXPECT_SUCCESS(postlude_plan_explain(plan, &again));
   EXPECT(text != NULL && text == again);
   EXPECT(text != NULL && strstr(text, "kokkos_kernels") != NULL);
+  EXPECT_SUCCESS(postlude_plan_explain_json(plan, &text));
+  EXPECT_SUCCESS(postlude_plan_explain_json(plan, &again));
+  EXPECT(text != NULL && text == again);
+  EXPECT(text != NULL && text[0] == '{' && strstr(text, "\"kokkos_kernels\"") != NULL);
   test_gemm_choice(&self, plan, operands, 2);
 
   float result[M * N];

@@ -321,6 +321,7 @@ static const fault plan_faults[] = {
     {COPY_TO(options.gemm_choice, expression), POSTLUDE_INVALID_ARGUMENT, "gemm_choice is"},
     {SET_TO(options.autotune, 2), POSTLUDE_INVALID_ARGUMENT, "options.autotune is 2"},
     {SET_TO(options.reserved, 7), POSTLUDE_INVALID_ARGUMENT, "options.reserved is 7"},
+    {COPY_TO(options.without_rewrites, expression), POSTLUDE_UNKNOWN_NAME, "without_rewrites"},
 };
 
 static void test_plan_create(const fixture* self) {
@@ -719,6 +720,12 @@ static void test_plan_queries(const fixture* self) {
   EXPECT_REFUSAL(postlude_plan_gemm_choice(destroyed, &text), POSTLUDE_INVALID_ARGUMENT,
                  "destroyed");
   EXPECT_REFUSAL(postlude_plan_gemm_choice(self->plan, NULL), POSTLUDE_INVALID_ARGUMENT,
+                 "text is null");
+  EXPECT_REFUSAL(postlude_plan_explain_json(none, &text), POSTLUDE_INVALID_ARGUMENT,
+                 "plan is null");
+  EXPECT_REFUSAL(postlude_plan_explain_json(destroyed, &text), POSTLUDE_INVALID_ARGUMENT,
+                 "destroyed");
+  EXPECT_REFUSAL(postlude_plan_explain_json(self->plan, NULL), POSTLUDE_INVALID_ARGUMENT,
                  "text is null");
 }
 

@@ -863,6 +863,32 @@ class ExplainTest(CommandTest):
                     self.assertEqual(text.count(note), 0 if output == dtype else 1, text)
                     self.assertEqual(text.count("stored as"), text.count(note), text)
 
+    def test_rewrites(self):
+        arguments = ("explain", "relu(relu(y)) * 1", "--shape", "4,3,5")
+        text = self.command(*arguments).stdout.decode()
+        self.assertIn("clamps: relu(relu(y)) -> relu(y)", text)
+        self.assertIn("program as executed", text)
+        text = self.command(*arguments, "--without-rewrite", "clamps").stdout.decode()
+        self.assertNotIn("clamps:", text)
+        self.assertIn("arithmetic:", text)
+        text = self.command(*arguments, "--without-rewrite", "all").stdout.decode()
+        self.assertNotIn("rewrites", text)
+        self.assert_refused(self.command(*arguments, "--without-rewrite", "clamp"), "clamps")
+
+    def test_json(self):
+        done = self.command(
+            "explain", "relu(relu(y + b))", "--shape", "4,3,5", "-D", "b=random:row", "--json"
+        )
+        self.assertEqual(done.returncode, 0, done.stderr.decode())
+        plan = json.loads(done.stdout)
+        self.assertEqual(plan["problem"]["m"], 4)
+        self.assertEqual(plan["problem"]["n"], 5)
+        self.assertEqual([rewrite["name"] for rewrite in plan["rewrites"]], ["clamps"])
+        self.assertEqual(len(plan["written"]), len(plan["executed"]) + 1)
+        self.assertEqual(plan["stages"][0]["domain"], [1, 4, 5])
+        self.assertEqual(plan["gemm_flops"], 2 * 4 * 5 * 3)
+        self.assertIn("kokkos_kernels", [engine["name"] for engine in plan["engines"]])
+
     def test_needs_no_memory_for_large_shapes(self):
         done = self.command("explain", "y", "--shape", "1000000,1000000,1000000")
         self.assertEqual(done.returncode, 0, done.stderr.decode())

@@ -39,6 +39,7 @@ static const size_t layout[] = {SIZE(postlude_context_options),
     AT(postlude_plan_options, gemm_choice),
     AT(postlude_plan_options, autotune),
     AT(postlude_plan_options, reserved),
+    AT(postlude_plan_options, without_rewrites),
 
                                 SIZE(postlude_argument), AT(postlude_argument, keyword), AT(postlude_argument, value),
 

@@ -83,6 +83,7 @@ contains
     call field('gemm_choice', c_loc(plan_options%gemm_choice))
     call field('autotune', c_loc(plan_options%autotune))
     call field('reserved', c_loc(plan_options%reserved))
+    call field('without_rewrites', c_loc(plan_options%without_rewrites))
 
     argument = POSTLUDE_ARGUMENT_INIT
     call struct('postlude_argument', c_sizeof(argument), argument%size, c_loc(argument%size))

@@ -159,8 +159,10 @@ MixedWorkload::MixedWorkload(const MixedSettings& settings, const Epilogue& epil
   for (std::size_t i = 0; i < plan_.result_count(); ++i) {
     const std::vector<std::int64_t> extents = plan_.result_extents(i);
     const bool is_index = plan_.result_dtype(i) == DataType::int64;
+    // Of neither y nor a batched operand there is one matrix for all problems.
+    const bool is_batched = settings.is_batched && extents[0] == settings.base.batch;
     outputs_.push_back(make(is_index ? DataType::int64 : settings.output_dtype, extents[1],
-                            extents[2], output_layout(settings.base), settings.is_batched));
+                            extents[2], output_layout(settings.base), is_batched));
   }
 }
 

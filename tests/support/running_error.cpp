@@ -120,6 +120,7 @@ class Analysis {
       case NodeKind::random:
         break;  // a multiple of 2^-24, exact
       case NodeKind::gemm_factors:
+      case NodeKind::expand:
         break;  // only in the program that a plan executes
     }
     return Array(value.shape);

@@ -47,6 +47,7 @@ PlanOptions options_of(const Settings& settings) {
   PlanOptions options;
   options.layout = settings.result;
   options.compilation = settings.compilation;
+  options.without_rewrites = settings.without_rewrites;
   return options;
 }
 

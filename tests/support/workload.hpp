@@ -27,6 +27,7 @@ struct Settings {
   ResultLayout result = ResultLayout::row_major;
   bool has_padded_outputs = false;
   StageCompilation compilation = StageCompilation::automatic;
+  std::vector<std::string> without_rewrites;
 };
 std::string describe(const Settings& settings);
 /// The layout that results of these settings are stored in.

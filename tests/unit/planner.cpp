@@ -241,7 +241,7 @@ TEST_CASE("explain names the program, the engine, the stages and their cost", "[
   engine.accepts = true;
   engine.reason = "packs x";
   detail::place_engine(plan, {engine}, 0);
-  const std::string text = detail::explain(plan);
+  const std::string text = detail::explain(plan, plan.program);
   for (const std::string part : {"M = 130", "N = 70", "K = 3", "gelu", "portable", "packs x",
                                  "workspace", "FLOP", "stage 1", "bias"}) {
     INFO(part << " in\n" << text);

@@ -160,6 +160,7 @@ struct postlude_plan_options
     gemm_choice::Cstring
     autotune::Int32
     reserved::Int32
+    without_rewrites::Cstring
 end
 
 struct postlude_argument
@@ -473,6 +474,14 @@ postlude_plan_work(plan, gemm_flops, minimum_bytes) = ccall(
 
 postlude_plan_explain(plan, text) = ccall(
     symbol(:postlude_plan_explain),
+    postlude_status,
+    (Ptr{postlude_plan}, Ptr{Cstring}),
+    plan,
+    text,
+)
+
+postlude_plan_explain_json(plan, text) = ccall(
+    symbol(:postlude_plan_explain_json),
     postlude_status,
     (Ptr{postlude_plan}, Ptr{Cstring}),
     plan,

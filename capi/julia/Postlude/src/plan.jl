@@ -152,6 +152,7 @@ function create_plan(context, x, w, expression, names, declared, layout)
             Cstring(C_NULL),
             0,
             0,
+            Cstring(C_NULL),
         ),
     )
     texts = String.(names)
