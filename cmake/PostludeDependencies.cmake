@@ -1,7 +1,7 @@
 # Finds everything Postlude builds on. Included once, by the top CMakeLists.txt.
 #
-# Always:                      Kokkos::kokkos, Kokkos::kokkoskernels
-# POSTLUDE_BUILD_CLI or _PERF: CLI11::CLI11, nlohmann_json::nlohmann_json, fmt::fmt
+# Always:                      Kokkos::kokkos, Kokkos::kokkoskernels, nlohmann_json::nlohmann_json
+# POSTLUDE_BUILD_CLI or _PERF: CLI11::CLI11, fmt::fmt
 # POSTLUDE_BUILD_TESTS:        postlude_catch2 (Catch2 without its main) and catch_discover_tests()
 #
 # An installed package is found the usual way (CMAKE_PREFIX_PATH, Kokkos_ROOT, ...). In Postlude's
@@ -111,25 +111,31 @@ else()
   message(STATUS "Postlude: Kokkos ${Kokkos_VERSION} (${Kokkos_DEVICES}) in ${Kokkos_DIR}")
 endif()
 
+# ---- JSON, for Plan::explain_json and the programs -----------------------------------------------
+
+if(NOT TARGET nlohmann_json::nlohmann_json)
+  find_package(nlohmann_json CONFIG QUIET)
+  if(NOT nlohmann_json_FOUND AND POSTLUDE_FETCH_DEPENDENCIES) # v3.11.3
+    postlude_fetch(nlohmann_json https://github.com/nlohmann/json.git 9cca280a4d0ccf0c08f47a99aa71d1b0e52f8d03)
+  elseif(NOT nlohmann_json_FOUND)
+    postlude_require(nlohmann_json nlohmann-json3-dev)
+  endif()
+endif()
+
 # ---- The postlude command and the performance suite ----------------------------------------------
 
 if(POSTLUDE_BUILD_CLI OR POSTLUDE_BUILD_PERF)
   find_package(CLI11 CONFIG QUIET)
-  find_package(nlohmann_json CONFIG QUIET)
   find_package(fmt CONFIG QUIET)
   if(POSTLUDE_FETCH_DEPENDENCIES)
     if(NOT CLI11_FOUND) # v2.4.2
       postlude_fetch(cli11 https://github.com/CLIUtils/CLI11.git 6c7b07a878ad834957b98d0f9ce1dbe0cb204fc9)
-    endif()
-    if(NOT nlohmann_json_FOUND) # v3.11.3
-      postlude_fetch(nlohmann_json https://github.com/nlohmann/json.git 9cca280a4d0ccf0c08f47a99aa71d1b0e52f8d03)
     endif()
     if(NOT fmt_FOUND) # 11.1.4
       postlude_fetch(fmt https://github.com/fmtlib/fmt.git 123913715afeb8a437e6388b4473fcc4753e1c9a)
     endif()
   else()
     postlude_require(CLI11 libcli11-dev)
-    postlude_require(nlohmann_json nlohmann-json3-dev)
     postlude_require(fmt libfmt-dev)
   endif()
 endif()

@@ -456,11 +456,11 @@ POSTLUDE_API postlude_status postlude_plan_work(const postlude_plan *plan, doubl
  */
 POSTLUDE_API postlude_status postlude_plan_explain(const postlude_plan *plan, const char **text);
 /**
- * The same for programs: an object in JSON. The text is owned by the plan. Errors: INVALID_ARGUMENT.
+ * The same as one JSON object, whose members are those of Plan::explain_json (schema 1): problem,
+ * written, rewrites, program, engines, gemm, stages, totals. The text is owned by the plan. Errors: INVALID_ARGUMENT.
  * Threads: safe. Since 0.1.
  */
-POSTLUDE_API postlude_status postlude_plan_explain_json(const postlude_plan *plan,
-                                                        const char **text);
+POSTLUDE_API postlude_status postlude_plan_explain_json(const postlude_plan *plan, const char **text);
 /**
  * One line of text, which may be kept in a file, for postlude_plan_options.gemm_choice of a later plan
  * for the same problem: the engine and its algorithm, as autotune or the vendor's heuristic found

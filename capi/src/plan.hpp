@@ -44,9 +44,9 @@ class PlanState {
 
   /// The text of Plan::explain, made when it is first asked for and then kept for the caller.
   const std::string& explanation();
-  const std::string& gemm_choice() const { return gemm_choice_; }
-  /// The same of Plan::explain_json.
+  /// That of Plan::explain_json, likewise.
   const std::string& json_explanation();
+  const std::string& gemm_choice() const { return gemm_choice_; }
 
  private:
   std::shared_ptr<ContextState> context_;  // Before plan_, which runs on its stream to the end.

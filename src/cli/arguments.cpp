@@ -13,6 +13,7 @@
 
 #include "backends.hpp"
 #include "cli_error.hpp"
+#include "machine_file.hpp"
 
 namespace postlude {
 namespace cli {
@@ -61,6 +62,9 @@ Exit codes: 0 all elements within tolerance, 1 some are not, 2 bad usage or inpu
 constexpr const char* explain_footer =
     R"text(  postlude explain "gelu(y + bias)" --shape 1024,8192,8192 -D bias=random:row
 
+Where the limits of this machine have been measured, by 'postlude bench --calibrate', it also says
+which of them limits the GEMM and each stage, and the time that follows.
+
 -D and dtypes as in 'postlude check'. Exit codes: 0 done, 2 bad usage or input.)text";
 
 constexpr const char* bench_footer =
@@ -70,6 +74,11 @@ Inputs, -D and dtypes as in 'postlude check'. Times are medians of --repeat samp
 one execution, or several when they are short. The limit is measured in the same run: the bare GEMM
 (the program 'y' on the same problem, its result in --dtype), its samples taken in turn with the
 program's, and on CPUs the speed of a memory copy.
+
+  postlude bench --calibrate --backend cuda
+
+measures the speed of a sweep that copies and of square GEMMs, and keeps them in --machine for
+'postlude explain'.
 
 Exit codes: 0 done, 1 --check found elements outside tolerance, 2 bad usage or input.)text";
 
@@ -186,6 +195,15 @@ void add_tolerance(CLI::App& command, std::optional<double>& tolerance) {
                      "Absolute and relative; the one of the element types when absent");
 }
 
+void add_machine_file(CLI::App& command, std::string& path) {
+  command
+      .add_option(
+          "--machine", path,
+          "File of measured limits; $POSTLUDE_MACHINE_FILE or ~/.config/postlude/machine.json "
+          "when absent")
+      ->type_name("FILE");
+}
+
 std::string read_expression() {
   constexpr std::size_t longest = std::size_t{1} << 26;
   std::string text;
@@ -284,6 +302,7 @@ Arguments parse_arguments(int argc, char** argv) {
   CheckArguments check;
   ExplainArguments explain;
   BenchArguments bench;
+  std::string machine_file;
 
   CLI::App& run_command = *app.add_subcommand("run", "Computes EXPR on .npy files");
   add_plan_options(run_command, plan);
@@ -309,7 +328,8 @@ Arguments parse_arguments(int argc, char** argv) {
       *app.add_subcommand("explain", "Prints the program and how it will be computed");
   add_plan_options(explain_command, plan);
   add_synthetic_options(explain_command, synthetic);
-  explain_command.add_flag("--json", explain.is_json, "Prints an object in JSON");
+  explain_command.add_flag("--json", explain.is_json, "Print one JSON object instead of text");
+  add_machine_file(explain_command, machine_file);
   explain_command.footer(explain_footer);
 
   CLI::App& bench_command = *app.add_subcommand("bench", "Measures EXPR on random inputs");
@@ -325,6 +345,10 @@ Arguments parse_arguments(int argc, char** argv) {
   bench_command.add_flag("--json", bench.is_json, "Print one JSON object instead of text");
   bench_command.add_flag("--check", bench.is_checked,
                          "Also compare with the float64 reference, as 'postlude check'");
+  bool is_calibration = false;
+  bench_command.add_flag("--calibrate", is_calibration,
+                         "Measure this machine's limits for 'postlude explain' instead of EXPR");
+  add_machine_file(bench_command, machine_file);
   bench_command.footer(bench_footer);
 
   const CLI::App& backends_command =
@@ -345,6 +369,10 @@ Arguments parse_arguments(int argc, char** argv) {
       words.insert(words.end(), {"--", expression});
     }
   }
+
+  if (std::find(words.begin(), words.end(), "--calibrate") != words.end())
+    for (const char* const needless : {"EXPR", "--shape"})
+      bench_command.get_option(needless)->required(false);
 
   try {
     // CLI11 takes the words in reverse.
@@ -384,7 +412,16 @@ Arguments parse_arguments(int argc, char** argv) {
   if (explain_command.parsed()) {
     take_plan_options(plan, explain);
     take_synthetic_options(explain_command, synthetic, explain);
+    explain.machine_file = machine_file.empty() ? default_machine_file() : machine_file;
     return explain;
+  }
+  if (bench_command.parsed() && is_calibration) {
+    CalibrateArguments calibrate;
+    calibrate.backend = backend_of_name(plan.backend);
+    calibrate.device = plan.device;
+    calibrate.threads = plan.threads;
+    calibrate.machine_file = machine_file.empty() ? default_machine_file() : machine_file;
+    return calibrate;
   }
   if (bench_command.parsed()) {
     require_tolerance(bench.tolerance);

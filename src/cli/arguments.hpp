@@ -48,6 +48,7 @@ struct SyntheticArguments : PlanArguments {
 
 struct ExplainArguments : SyntheticArguments {
   bool is_json = false;
+  std::string machine_file;
 };
 
 struct CheckArguments : SyntheticArguments {
@@ -62,6 +63,11 @@ struct BenchArguments : SyntheticArguments {
   bool is_checked = false;
 };
 
+/// bench --calibrate: only the backend, device and threads count.
+struct CalibrateArguments : PlanArguments {
+  std::string machine_file;
+};
+
 struct BackendsArguments {};
 
 /// --help or --version: the text is all there is to do.
@@ -70,7 +76,7 @@ struct TextAnswer {
 };
 
 using Arguments = std::variant<TextAnswer, RunArguments, CheckArguments, ExplainArguments,
-                               BenchArguments, BackendsArguments>;
+                               BenchArguments, CalibrateArguments, BackendsArguments>;
 
 /// The name of a mode as --compute takes it.
 const char* compute_name(postlude_compute_mode compute);

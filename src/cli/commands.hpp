@@ -12,6 +12,8 @@ int run(const RunArguments& arguments);
 int check(const CheckArguments& arguments);
 int explain(const ExplainArguments& arguments);
 int bench(const BenchArguments& arguments);
+/// bench --calibrate: measures the machine's limits and keeps them in a file.
+int calibrate(const CalibrateArguments& arguments);
 int backends();
 
 }  // namespace cli

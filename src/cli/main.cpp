@@ -24,6 +24,7 @@ struct Dispatch {
   int operator()(const CheckArguments& arguments) const { return check(arguments); }
   int operator()(const ExplainArguments& arguments) const { return explain(arguments); }
   int operator()(const BenchArguments& arguments) const { return bench(arguments); }
+  int operator()(const CalibrateArguments& arguments) const { return calibrate(arguments); }
   int operator()(const BackendsArguments&) const { return backends(); }
 };
 

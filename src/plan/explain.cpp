@@ -1,10 +1,10 @@
 #include <cmath>
 #include <string>
+#include <vector>
 
 #include "expression/number_text.hpp"
-#include "expression/signature.hpp"
 #include "plan/planner.hpp"
-#include "plan/stage_work.hpp"
+#include "plan/stage_description.hpp"
 
 namespace postlude {
 namespace detail {
@@ -21,34 +21,28 @@ std::string quantity(double value, const char* unit) {
   return number_text(value, 3) + " " + prefixes[prefix] + unit;
 }
 
-bool is_host(Backend backend) {
-  return backend == Backend::serial || backend == Backend::openmp || backend == Backend::threads;
+std::string joined(const std::vector<std::string>& words, const char* when_empty) {
+  std::string text;
+  for (const std::string& word : words) text += (text.empty() ? "" : ", ") + word;
+  return text.empty() ? when_empty : text;
 }
 
 std::string stage_text(const ExecutionPlan& plan, std::size_t index) {
   const PlannedStage& stage = plan.stages[index];
-  std::string reads;
-  std::string writes;
-  for (const StageOperand& operand : stage.operands) {
-    std::string& list = operand.is_written ? writes : reads;
-    list += (list.empty() ? "" : ", ") + operand_name(plan, operand);
-  }
-  std::string text = "  stage " + std::to_string(index + 1) + ": " + sweep_name(stage.sweep) +
-                     " over " + to_string(stage.domain) + ", " +
-                     std::to_string(stage.operation_count) +
+  const StageDescription description = describe_stage(plan, index);
+  std::string text = "  stage " + std::to_string(index + 1) + ": " + description.sweep + " over " +
+                     to_string(stage.domain) + ", " + std::to_string(stage.operation_count) +
                      (stage.operation_count == 1 ? " operation" : " operations") + " an element";
   if (stage.window_count > 0)
     text += " in " + std::to_string(stage.window_count) + " windows of " +
             std::to_string(stage.window_size) + " columns";
-  for (int i = 0; i < stage.stage.reduction_count; ++i)
-    text += (i == 0 ? "; reduces with " : ", ") + signature_of(stage.stage.reductions[i].kind).name;
-  text += "\n           reads " + (reads.empty() ? "nothing" : reads) + "; writes " + writes +
-          "; " + quantity(stage_bytes(plan, stage), "B") + ", " +
-          quantity(stage_flops(stage), "FLOP");
-  if (index == 0 && !plan.engines.empty() && !plan.engines[plan.chosen_engine].taken_in.empty())
-    text += "; by the GEMM as it writes, y is not written";
-  if (stage.joins_previous && is_host(plan.gemm.backend))
-    text += "; on each line right after the stage before";
+  if (!description.reductions.empty())
+    text += "; reduces with " + joined(description.reductions, "");
+  text += "\n           reads " + joined(description.reads, "nothing") + "; writes " +
+          joined(description.writes, "nothing") + "; " + quantity(description.bytes, "B") + ", " +
+          quantity(description.flops, "FLOP");
+  if (description.is_taken_in) text += "; by the GEMM as it writes, y is not written";
+  if (description.follows_on_each_line) text += "; on each line right after the stage before";
   if (stage.sweep == SweepKind::outer_reduction)
     text += "; " + std::to_string(stage.chunks) + " chunks, " +
             quantity(static_cast<double>(stage.partials_bytes), "B") + " of partial results";
@@ -95,13 +89,11 @@ std::string explain(const ExecutionPlan& plan, const Program& written) {
   text += "engines\n";
   for (std::size_t i = 0; i < plan.engines.size(); ++i) {
     const EngineCandidate& engine = plan.engines[i];
-    text += "  " + engine.name + ": " +
-            (i == plan.chosen_engine ? "chosen" : (engine.accepts ? "possible" : "refused")) +
-            " (" + engine.reason +
+    text += "  " + engine.name + ": " + state_of_engine(plan, i) + " (" + engine.reason +
             (engine.taken_in.empty() ? "" : "; takes in stage 1: " + engine.taken_in) + ")\n";
   }
 
-  text += "stages\n  GEMM: " + y_text(plan) + "; " + quantity(gemm_flops(plan), "FLOP") + "\n";
+  text += "stages\n  GEMM: " + describe_y(plan) + "; " + quantity(gemm_flops(plan), "FLOP") + "\n";
   for (std::size_t i = 0; i < plan.stages.size(); ++i) text += stage_text(plan, i);
   text += "totals\n  GEMM " + quantity(gemm_flops(plan), "FLOP") + ", at least " +
           quantity(minimum_bytes(plan), "B") + " of inputs and results, workspace " +

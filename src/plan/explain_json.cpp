@@ -1,97 +1,94 @@
+#include <nlohmann/json.hpp>
 #include <string>
-#include <vector>
 
-#include "expression/signature.hpp"
-#include "plan/json_text.hpp"
 #include "plan/planner.hpp"
-#include "plan/stage_work.hpp"
+#include "plan/stage_description.hpp"
 
 namespace postlude {
 namespace detail {
 namespace {
 
-std::string integer(std::int64_t number) { return std::to_string(number); }
+using nlohmann::json;
 
-std::string shape_json(const Shape& shape) {
-  return json_array({integer(shape.batch), integer(shape.rows), integer(shape.columns)});
-}
+json extents(const Shape& shape) { return {shape.batch, shape.rows, shape.columns}; }
 
-/// The lines of a text, as an array of strings.
-std::string lines_json(const std::string& text) {
-  std::vector<std::string> lines;
+json lines_of(const std::string& text) {
+  json lines = json::array();
   for (std::size_t begin = 0; begin < text.size();) {
     const std::size_t end = text.find('\n', begin);
-    lines.push_back(json_string(text.substr(begin, end - begin)));
+    lines.push_back(text.substr(begin, end - begin));
+    if (end == std::string::npos) break;
     begin = end + 1;
   }
-  return json_array(lines);
+  return lines;
 }
 
-std::string rewrites_json(const ExecutionPlan& plan) {
-  std::vector<std::string> list;
-  for (const AppliedRewrite& rewrite : plan.rewrites)
-    list.push_back(json_object({{"name", json_string(rewrite.name)},
-                                {"before", json_string(rewrite.before)},
-                                {"after", json_string(rewrite.after)},
-                                {"reason", json_string(rewrite.reason)},
-                                {"saved", json_string(rewrite.saved)}}));
-  return json_array(list);
+json engine_json(const ExecutionPlan& plan, std::size_t index) {
+  const EngineCandidate& engine = plan.engines[index];
+  json object = {{"name", engine.name},
+                 {"state", state_of_engine(plan, index)},
+                 {"reason", engine.reason},
+                 {"workspace_bytes", engine.workspace_bytes}};
+  if (!engine.taken_in.empty()) object["takes_in"] = engine.taken_in;
+  return object;
 }
 
-std::string engines_json(const ExecutionPlan& plan) {
-  std::vector<std::string> list;
-  for (std::size_t i = 0; i < plan.engines.size(); ++i) {
-    const EngineCandidate& engine = plan.engines[i];
-    const char* answer =
-        i == plan.chosen_engine ? "chosen" : (engine.accepts ? "possible" : "refused");
-    list.push_back(json_object({{"name", json_string(engine.name)},
-                                {"answer", json_string(answer)},
-                                {"reason", json_string(engine.reason)}}));
-  }
-  return json_array(list);
-}
-
-std::string stage_json(const ExecutionPlan& plan, const PlannedStage& stage) {
-  std::vector<std::string> reads;
-  std::vector<std::string> writes;
-  for (const StageOperand& operand : stage.operands)
-    (operand.is_written ? writes : reads).push_back(json_string(operand_name(plan, operand)));
-  std::vector<std::string> reductions;
-  for (int i = 0; i < stage.stage.reduction_count; ++i)
-    reductions.push_back(json_string(signature_of(stage.stage.reductions[i].kind).name));
-  return json_object({{"sweep", json_string(sweep_name(stage.sweep))},
-                      {"domain", shape_json(stage.domain)},
-                      {"operations", integer(stage.operation_count)},
-                      {"reductions", json_array(reductions)},
-                      {"reads", json_array(reads)},
-                      {"writes", json_array(writes)},
-                      {"bytes", json_number(stage_bytes(plan, stage))},
-                      {"flops", json_number(stage_flops(stage))}});
+json stage_json(const ExecutionPlan& plan, std::size_t index) {
+  const PlannedStage& stage = plan.stages[index];
+  const StageDescription description = describe_stage(plan, index);
+  json object = {{"sweep", description.sweep},
+                 {"domain", extents(stage.domain)},
+                 {"operations_an_element", stage.operation_count},
+                 {"reductions", description.reductions},
+                 {"reads", description.reads},
+                 {"writes", description.writes},
+                 {"bytes", description.bytes},
+                 {"flops", description.flops},
+                 {"is_taken_in", description.is_taken_in}};
+  if (stage.window_count > 0)
+    object["windows"] = {{"count", stage.window_count},
+                         {"columns", stage.window_size},
+                         {"distance", stage.window_step}};
+  if (stage.sweep == SweepKind::outer_reduction) object["partial_bytes"] = stage.partials_bytes;
+  return object;
 }
 
 }  // namespace
 
 std::string explain_json(const ExecutionPlan& plan, const Program& written) {
   const GemmProblem& gemm = plan.gemm;
-  std::vector<std::string> stages;
-  for (const PlannedStage& stage : plan.stages) stages.push_back(stage_json(plan, stage));
-  return json_object(
-             {{"problem", json_object({{"m", integer(gemm.m)},
-                                       {"n", integer(gemm.n)},
-                                       {"k", integer(gemm.k)},
-                                       {"batch", integer(gemm.batch)},
-                                       {"dtype", json_string(name_of(gemm.dtype))},
-                                       {"backend", json_string(name_of(gemm.backend))}})},
-              {"written", lines_json(to_string(written))},
-              {"rewrites", rewrites_json(plan)},
-              {"executed", lines_json(to_string(plan.program))},
-              {"engines", engines_json(plan)},
-              {"y", json_string(y_text(plan))},
-              {"stages", json_array(stages)},
-              {"gemm_flops", json_number(gemm_flops(plan))},
-              {"minimum_bytes", json_number(minimum_bytes(plan))},
-              {"workspace_bytes", integer(static_cast<std::int64_t>(plan.workspace_bytes))}}) +
-         "\n";
+  json object = {
+      {"schema", 1},
+      {"problem",
+       {{"batch", gemm.batch},
+        {"m", gemm.m},
+        {"n", gemm.n},
+        {"k", gemm.k},
+        {"dtype", name_of(gemm.dtype)},
+        {"compute", name_of(gemm.compute)},
+        {"backend", name_of(gemm.backend)}}},
+      {"written", lines_of(to_string(written))},
+      {"rewrites", json::array()},
+      {"program", lines_of(to_string(plan.program))},
+      {"engines", json::array()},
+      {"gemm", {{"y", describe_y(plan)}, {"flops", gemm_flops(plan)}, {"bytes", gemm_bytes(plan)}}},
+      {"stages", json::array()},
+      {"totals",
+       {{"gemm_flops", gemm_flops(plan)},
+        {"minimum_bytes", minimum_bytes(plan)},
+        {"workspace_bytes", plan.workspace_bytes}}}};
+  for (const AppliedRewrite& rewrite : plan.rewrites)
+    object["rewrites"].push_back({{"name", rewrite.name},
+                                  {"before", rewrite.before},
+                                  {"after", rewrite.after},
+                                  {"reason", rewrite.reason},
+                                  {"saved", rewrite.saved}});
+  for (std::size_t i = 0; i < plan.engines.size(); ++i)
+    object["engines"].push_back(engine_json(plan, i));
+  for (std::size_t i = 0; i < plan.stages.size(); ++i)
+    object["stages"].push_back(stage_json(plan, i));
+  // Names may have bytes that are not UTF-8.
+  return object.dump(2, ' ', false, json::error_handler_t::replace) + "\n";
 }
 
 }  // namespace detail

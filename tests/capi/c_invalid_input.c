@@ -716,6 +716,12 @@ static void test_plan_queries(const fixture* self) {
   EXPECT_REFUSAL(postlude_plan_explain(destroyed, &text), POSTLUDE_INVALID_ARGUMENT, "destroyed");
   EXPECT_REFUSAL(postlude_plan_explain(self->plan, NULL), POSTLUDE_INVALID_ARGUMENT,
                  "text is null");
+  EXPECT_REFUSAL(postlude_plan_explain_json(none, &text), POSTLUDE_INVALID_ARGUMENT,
+                 "plan is null");
+  EXPECT_REFUSAL(postlude_plan_explain_json(destroyed, &text), POSTLUDE_INVALID_ARGUMENT,
+                 "destroyed");
+  EXPECT_REFUSAL(postlude_plan_explain_json(self->plan, NULL), POSTLUDE_INVALID_ARGUMENT,
+                 "text is null");
   EXPECT_REFUSAL(postlude_plan_gemm_choice(none, &text), POSTLUDE_INVALID_ARGUMENT, "plan is null");
   EXPECT_REFUSAL(postlude_plan_gemm_choice(destroyed, &text), POSTLUDE_INVALID_ARGUMENT,
                  "destroyed");

@@ -41,6 +41,8 @@ def postlude(*arguments, stdin=None, cwd=None, stdout=subprocess.PIPE, timeout=3
         cwd=cwd,
         timeout=timeout,
         check=False,
+        # Limits that somebody measured here would change what 'explain' prints.
+        env={**os.environ, "POSTLUDE_MACHINE_FILE": "/nonexistent/machine.json"},
     )
 
 
@@ -884,14 +886,89 @@ class ExplainTest(CommandTest):
         self.assertEqual(plan["problem"]["m"], 4)
         self.assertEqual(plan["problem"]["n"], 5)
         self.assertEqual([rewrite["name"] for rewrite in plan["rewrites"]], ["clamps"])
-        self.assertEqual(len(plan["written"]), len(plan["executed"]) + 1)
+        self.assertEqual(len(plan["written"]), len(plan["program"]) + 1)
         self.assertEqual(plan["stages"][0]["domain"], [1, 4, 5])
-        self.assertEqual(plan["gemm_flops"], 2 * 4 * 5 * 3)
+        self.assertEqual(plan["gemm"]["flops"], 2 * 4 * 5 * 3)
         self.assertIn("kokkos_kernels", [engine["name"] for engine in plan["engines"]])
 
     def test_needs_no_memory_for_large_shapes(self):
         done = self.command("explain", "y", "--shape", "1000000,1000000,1000000")
         self.assertEqual(done.returncode, 0, done.stderr.decode())
+
+    def test_json_has_what_the_text_has(self):
+        arguments = (
+            "explain", "m = max(y + bias, dim=0); gelu(m - mean(m, dim=1)) # 'n'",
+            "--shape", "128,64,32", "-D", "bias=random:row",
+        )
+        text = self.command(*arguments).stdout.decode()
+        done = self.command(*arguments, "--json")
+        self.assertEqual(done.returncode, 0, done.stderr.decode())
+        plan = json.loads(done.stdout)
+        self.assertEqual(plan["schema"], 1)
+        self.assertEqual(
+            {key: plan["problem"][key] for key in ("batch", "m", "n", "k", "dtype")},
+            {"batch": 1, "m": 128, "n": 32, "k": 64, "dtype": "f32"},
+        )
+        self.assertIn(f", f32, backend {plan['problem']['backend']}\n", text)
+        for line in plan["program"]:
+            self.assertIn(f"  {line}\n", text)
+        for engine in plan["engines"]:
+            self.assertIn(f"  {engine['name']}: {engine['state']} ({engine['reason']})\n", text)
+        self.assertEqual([engine["state"] for engine in plan["engines"]].count("chosen"), 1)
+        self.assertEqual(len(plan["stages"]), text.count("  stage "))
+        for index, stage in enumerate(plan["stages"], start=1):
+            self.assertIn(f"  stage {index}: {stage['sweep']} over ", text)
+            self.assertIn(f"reads {', '.join(stage['reads'])}; writes {', '.join(stage['writes'])};", text)
+        self.assertEqual(plan["gemm"]["flops"], 2 * 128 * 64 * 32)
+        self.assertEqual(plan["gemm"]["bytes"], 4 * (128 * 64 + 32 * 64 + 128 * 32))
+        self.assertEqual(plan["totals"]["minimum_bytes"], 4 * (128 * 64 + 32 * 64 + 32 + 32))
+        self.assertIsNone(plan["limits"])
+        self.assertIsNone(plan["predicted_seconds"])
+
+    def test_measured_limits(self):
+        path = self.folder / "new" / "machine.json"
+        done = self.command("bench", "--calibrate", "--machine", path)
+        self.assertEqual(done.returncode, 0, done.stderr.decode())
+        self.assertIn(str(path), done.stdout.decode())
+        backends = json.loads(path.read_text())["backends"]
+        self.assertEqual(len(backends), 1)
+        [(backend, limits)] = backends.items()
+        self.assertGreater(limits["copy_bytes_per_second"], 0)
+        for dtype in ("f64", "f32", "f16", "bf16"):
+            self.assertGreater(limits["gemm_flops_per_second"][dtype], 0)
+
+        # Numbers by which the prediction can be computed by hand.
+        limits["copy_bytes_per_second"] = 1e9
+        limits["gemm_flops_per_second"]["f32"] = 1e9
+        path.write_text(json.dumps({"schema": 1, "backends": {backend: limits, "abacus": {}}}))
+        arguments = ("explain", "sum(y, dim=1)", "--machine", path)
+        plan = json.loads(self.command(*arguments, "--shape", "100,1,100", "--json").stdout)
+        self.assertEqual(plan["limits"]["copy_bytes_per_second"], 1e9)
+        predicted = plan["predicted_seconds"]
+        self.assertTrue(predicted["gemm_is_limited_by_memory"])
+        self.assertAlmostEqual(predicted["gemm"], 4 * (100 + 100 + 10000) / 1e9)
+        self.assertEqual(predicted["stages"], [stage["bytes"] / 1e9 for stage in plan["stages"]])
+        self.assertAlmostEqual(predicted["total"], predicted["gemm"] + sum(predicted["stages"]))
+        plan = json.loads(self.command(*arguments, "--shape", "100,1000,100", "--json").stdout)
+        self.assertFalse(plan["predicted_seconds"]["gemm_is_limited_by_memory"])
+        self.assertAlmostEqual(plan["predicted_seconds"]["gemm"], 2 * 100 * 1000 * 100 / 1e9)
+        text = self.command(*arguments, "--shape", "100,1000,100").stdout.decode()
+        self.assertIn("GEMM: 20 ms, limited by arithmetic\n", text)
+        self.assertIn("predicted time 20", text)
+
+        # Another calibration keeps what it does not measure.
+        del limits["gemm_flops_per_second"]["f32"]
+        path.write_text(json.dumps({"schema": 1, "backends": {backend: limits, "abacus": {}}}))
+        self.assertIn(
+            "no GEMM in this mode", self.command(*arguments, "--shape", "3,4,5").stdout.decode()
+        )
+        for text in ("", "[]", "{", '{"schema": 2, "backends": {}}', '{"schema": 1}',
+                     json.dumps({"schema": 1, "backends": {backend: {"date": "now"}}}),
+                     json.dumps({"schema": 1, "backends": {backend: {**limits, "copy_bytes_per_second": 0}}})):
+            path.write_text(text)
+            with self.subTest(text=text):
+                self.assert_refused(self.command(*arguments, "--shape", "3,4,5"), "machine.json")
+        self.assert_refused(self.command("bench", "--machine", path), "EXPR")
 
     def test_engine(self):
         self.assert_refused(
