@@ -32,7 +32,7 @@ NAMED = ("founding", "layers")
 REST = ("batch_sweep", "depth_sweep", "dtypes")
 # What matters most comes first, for a run that is given little time. Compilation takes seconds a case, so
 # each pass has a share of the time that is left when it begins, and leaves to the next what it does not need.
-PASSES = [((EAGER, TF32), NAMED + REST, 1), ((COMPILE,), NAMED, 0.4), ((MAX_AUTOTUNE,), NAMED, 0.8),
+PASSES = [((EAGER, TF32), NAMED + REST, 1), ((COMPILE,), NAMED, 0.7), ((MAX_AUTOTUNE,), NAMED, 0.8),
           ((COMPILE_TF32,), NAMED, 0.8), ((COMPILE, MAX_AUTOTUNE, COMPILE_TF32), REST, 1)]
 
 
