@@ -19,8 +19,7 @@ MISSING = {"peer": str, "case": str, "reason": str}
 POSTLUDE = "postlude"
 # What stands for Postlude beside a peer: the first of these that was measured in a case. Weights are prepared
 # once, as they are in a model; not every engine has something to prepare.
-OURS = ["postlude, f32_emulated_f16x3, prepared weights", "postlude, f32_emulated_f16x3", "postlude, prepared weights",
-        POSTLUDE]
+OURS = ["postlude, prepared weights", "postlude, f32_emulated_f16x3, prepared weights", POSTLUDE]
 # The programs that the targets speak of.
 NAMED_SETS = ("founding", "layers")
 

@@ -8,20 +8,38 @@ namespace postlude {
 namespace perf {
 namespace {
 
-/// By the vendor's copy within the backend's memory, where it has one.
+/// A thread copies four pieces of 16 bytes, each beside its neighbours'.
+struct CopyBody {
+  struct alignas(16) Piece {
+    double numbers[2];
+  };
+  static constexpr int pieces = 4;
+  const Piece* from;
+  Piece* to;
+  std::int64_t stride;
+
+  KOKKOS_FUNCTION void operator()(const std::int64_t i) const {
+    Piece held[pieces];
+    for (int n = 0; n < pieces; ++n) held[n] = from[i + n * stride];
+    for (int n = 0; n < pieces; ++n) to[i + n * stride] = held[n];
+  }
+};
+
+/// `bytes` is a multiple of 64.
 double copy_bytes_per_second(const ExecutionSpace& space, std::int64_t bytes, std::uint64_t seed) {
-  const std::int64_t count = bytes / 8;
-  DeviceTensor from(space, DataType::float64, 1, count);
-  const DeviceTensor to(space, DataType::float64, 1, count);
+  DeviceTensor from(space, DataType::float64, 1, bytes / 8);
+  const DeviceTensor to(space, DataType::float64, 1, bytes / 8);
   from.fill_uniform(space, seed, 0, 1);
-  const Samples samples = sample(space, 1, 5, 0, [&](int) {
+  const std::int64_t threads =
+      bytes / static_cast<std::int64_t>(sizeof(CopyBody::Piece)) / CopyBody::pieces;
+  const Samples samples = sample(space, 1, 11, 0, [&](int) {
     detail::with_instance(space, [&](const auto& instance) {
-      using Memory = typename std::decay_t<decltype(instance)>::memory_space;
-      const auto view = [count](const DeviceTensor& tensor) {
-        return Kokkos::View<double*, Memory, Kokkos::MemoryTraits<Kokkos::Unmanaged>>(
-            static_cast<double*>(tensor.tensor().data), static_cast<std::size_t>(count));
-      };
-      Kokkos::deep_copy(instance, view(to), view(from));
+      using Space = std::decay_t<decltype(instance)>;
+      Kokkos::parallel_for(
+          "postlude::perf::copy",
+          Kokkos::RangePolicy<Space, Kokkos::IndexType<std::int64_t>>(instance, 0, threads),
+          CopyBody{static_cast<const CopyBody::Piece*>(from.tensor().data),
+                   static_cast<CopyBody::Piece*>(to.tensor().data), threads});
     });
   });
   return 2.0 * static_cast<double>(bytes) / statistics_of(samples.seconds).minimum;
