@@ -39,7 +39,7 @@ def selected(files, sets, dtype):
 
 
 def caption(files):
-    head = files[0]
+    head = results.head(files)
     return f"{results.machine_text(head)}, {head['date'][:10]}, commit {head['git'].get('commit', 'unknown')[:12]}"
 
 

@@ -8,7 +8,7 @@ The time of every peer stands beside Postlude's, with its error against float64;
 the geometric means of the ratios, and what is missing with the reason.
 
 With --readme it writes the short table into that file, between the lines <!-- measured: begin --> and
-<!-- measured: end -->, with the pictures of that folder.
+<!-- measured: end -->, with the pictures of that folder and a link to its table.md.
 """
 
 import argparse
@@ -96,7 +96,7 @@ def missing(files, cases):
 
 
 def head_text(files):
-    head = files[0]
+    head = results.head(files)
     versions = [f"{name} {data['software'][name]}" for data in files for name in ("cuda", "kokkos", "pytorch")
                 if name in data["software"]]
     changes = ", with changes" if head["git"].get("changed") else ""
@@ -155,7 +155,7 @@ def short_text(files, measurements, pictures):
                           f"{min(values.values()):.2f} to {max(values.values()):.2f}",
                           f"{wrong_of(chosen, peer, values)} of {len(values)}"]))
     if pictures:
-        lines += ["", f"![Speed-ups]({pictures}/speedups.svg)", "", f"![Roofline]({pictures}/roofline.svg)"]
+        lines += ["", f"[All numbers]({pictures}/table.md).", "", f"![Speed-ups]({pictures}/speedups.svg)", "", f"![Roofline]({pictures}/roofline.svg)"]
     return "\n".join(lines)
 
 
