@@ -25,7 +25,7 @@ COLOURS = ["#2f81f7", "#d4691e", "#2da44e", "#bf5fd6", "#d6455d", "#1b9e9e", "#8
 STYLE = {"figure.facecolor": "none", "axes.facecolor": "none", "savefig.facecolor": "none", "text.color": GREY,
          "axes.labelcolor": GREY, "axes.edgecolor": GREY, "xtick.color": GREY, "ytick.color": GREY,
          "grid.color": GREY, "grid.alpha": 0.25, "legend.frameon": False, "font.size": 10,
-         "svg.hashsalt": "postlude"}  # the same file from the same numbers
+         "svg.fonttype": "none", "svg.hashsalt": "postlude"}  # the same file from the same numbers
 
 
 # More would hide each other.

@@ -155,7 +155,8 @@ def short_text(files, measurements, pictures):
                           f"{min(values.values()):.2f} to {max(values.values()):.2f}",
                           f"{wrong_of(chosen, peer, values)} of {len(values)}"]))
     if pictures:
-        lines += ["", f"[All numbers]({pictures}/table.md).", "", f"![Speed-ups]({pictures}/speedups.svg)", "", f"![Roofline]({pictures}/roofline.svg)"]
+        lines += ["", f"[All numbers]({pictures}/table.md).", "", f"![Speed-ups]({pictures}/speedups.svg)", "",
+                  f"![Roofline]({pictures}/roofline.svg)"]
     return "\n".join(lines)
 
 
