@@ -27,7 +27,7 @@ struct PlanArguments {
   bool autotune = false;
   std::string gemm_choice_path;       ///< read when not empty
   std::string save_gemm_choice_path;  ///< written when not empty
-  std::string without_rewrites;  ///< with commas between
+  std::string without_rewrites;       ///< with commas between
   postlude_layout layout = POSTLUDE_ROW_MAJOR;
   /// Of results that are not indices; when absent, the plan's.
   std::optional<postlude_dtype> output_dtype;

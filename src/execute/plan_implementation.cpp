@@ -9,16 +9,18 @@
 #include <postlude/prepared_weights.hpp>
 
 #include "execute/binding.hpp"
+#include "execute/enqueue_stages.hpp"
+#include "execute/guarded_plan.hpp"
 #include "execute/memory.hpp"
 #include "execute/prepared_weights_implementation.hpp"
 #include "execute/problem_shape.hpp"
 #include "execute/space_checks.hpp"
 #include "gemm/engine_list.hpp"
 #include "plan/gemm_choice.hpp"
+#include "program/guarded/guarded_program.hpp"
 #include "program/lower.hpp"
 #include "program/rewrites/apply_rewrites.hpp"
 #include "sweep/runtime_kernels.hpp"
-#include "sweep/sweep.hpp"
 
 namespace postlude {
 namespace detail {
@@ -159,6 +161,27 @@ ExecutionPlan make_plan(const ExecutionSpace& space, const LinearProblem& proble
   return plan;
 }
 
+/// The way without the GEMM, where there is one that is worth asking for; null otherwise.
+std::shared_ptr<const GuardedPlan> make_guarded_plan(const ExecutionPlan& plan,
+                                                     const LinearProblem& problem,
+                                                     const PlanOptions& options) {
+  // Of a few rows the GEMM reads w once, which is no more than the proof does.
+  constexpr std::int64_t fewest_rows = 4;
+  const bool answers_at_once = is_reachable(plan.gemm.backend, MemorySpace::host);
+  if (!answers_at_once || plan.gemm.batch * plan.gemm.m < fewest_rows) return nullptr;
+  std::optional<GuardedProgram> guarded = find_guarded_program(
+      plan.program, plan.compute_dtype, rewrites_left_out(options.without_rewrites));
+  if (!guarded) return nullptr;
+  try {
+    return std::make_shared<const GuardedPlan>(std::move(*guarded), plan.gemm, problem,
+                                               options.layout);
+  } catch (const Error& error) {
+    // A stage may have no room for the sums.
+    if (error.status() != Status::unsupported) throw;
+    return nullptr;
+  }
+}
+
 void compile_stages(const ExecutionPlan& plan, Backend backend, StageCompilation compilation) {
   if (compilation < StageCompilation::automatic || compilation > StageCompilation::always)
     throw Error(Status::invalid_argument, "compilation is " +
@@ -192,6 +215,10 @@ PlanImplementation::PlanImplementation(const ExecutionSpace& space, const Linear
   problem_.x.data = nullptr;
   problem_.w.data = nullptr;
   compile_stages(plan_, space.backend(), options.compilation);
+  guarded_ = make_guarded_plan(plan_, problem_, options);
+  if (guarded_ == nullptr) return;
+  plan_.shortcut = guarded_->description();
+  plan_.workspace_bytes = std::max(plan_.workspace_bytes, guarded_->workspace_bytes());
 }
 
 bool PlanImplementation::has_prepared_weights(const Arguments& arguments) {
@@ -228,6 +255,13 @@ void PlanImplementation::execute(const ExecutionSpace& space, const Arguments& a
     memory.workspace = static_cast<char*>(lease->data());
   }
 
+  if (guarded_ != nullptr) {
+    const WeightFacts* facts = arguments.prepared_weights == nullptr
+                                   ? nullptr
+                                   : arguments.prepared_weights->implementation().facts();
+    if (guarded_->run(space, arguments, bindings, facts, memory.workspace)) return;
+  }
+
   GemmProblem gemm = plan_.gemm;
   if (plan_.y_place == GemmResultPlace::result) {
     const Tensor& holder = arguments.outputs[plan_.y_result];
@@ -254,13 +288,7 @@ void PlanImplementation::execute(const ExecutionSpace& space, const Arguments& a
   }
   if (plan_.y_place != GemmResultPlace::nowhere) gemm_->run(space, gemm, gemm_arguments);
 
-  std::vector<BoundStage> stages;
-  stages.reserve(plan_.stages.size());
-  for (const PlannedStage& stage : plan_.stages)
-    stages.push_back({stage.sweep, stage.joins_previous,
-                      bind_stage(plan_, stage, memory, bindings, arguments.outputs),
-                      reinterpret_cast<ReductionState*>(memory.workspace + stage.partials_offset)});
-  run_stages(space, stages, plan_.compute_dtype);
+  enqueue_stages(space, plan_, memory, bindings, arguments.outputs);
 }
 
 }  // namespace detail

@@ -7,6 +7,7 @@
 
 #include <postlude/plan.hpp>
 
+#include "execute/guarded_plan.hpp"
 #include "execute/workspace_pool.hpp"
 #include "gemm/engine.hpp"
 #include "plan/planner.hpp"
@@ -47,6 +48,8 @@ class PlanImplementation {
   /// The program as it was written; plan().program is what is executed: rewritten, and with y
   /// multiplied together from what the engine leaves where it leaves factors.
   const Program& program() const { return program_; }
+  /// The way without the GEMM, null where there is none.
+  const GuardedPlan* guarded() const { return guarded_.get(); }
 
  private:
   ExecutionSpace space_;
@@ -54,6 +57,7 @@ class PlanImplementation {
   Program program_;
   std::shared_ptr<const GemmPlan> gemm_;  ///< of the chosen engine; set while plan_ is made
   ExecutionPlan plan_;
+  std::shared_ptr<const GuardedPlan> guarded_;
   mutable WorkspacePool pool_;
 };
 

@@ -27,6 +27,9 @@ PreparedWeightsImplementation::PreparedWeightsImplementation(const ExecutionSpac
   plan.require_backend(space);
   require_usable(space, w);
   weights_ = plan.gemm().make_weights(space, plan.plan().gemm);
+  if (plan.guarded() != nullptr)
+    facts_ = std::make_unique<WeightFacts>(space, plan.plan().gemm, plan.problem().w,
+                                           plan.guarded()->wants_weight_sums());
   refresh(space, w);
 }
 
@@ -45,6 +48,7 @@ void PreparedWeightsImplementation::refresh(const ExecutionSpace& space, const T
   require_usable(space, w);
   is_ready_ = false;
   if (weights_ != nullptr) weights_->refresh(space, w.data, strides_of(w, {}));
+  if (facts_ != nullptr) facts_->refresh(space, w);
   w_ = w;
   is_ready_ = true;
 }

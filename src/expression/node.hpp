@@ -23,8 +23,8 @@ enum class NodeKind {
   constant,
   pointwise,
   reduction,
-  repeat,       ///< input 0 with each column repeated until it has as many columns as input 1
-  random,       ///< uniform in [0, 1), of the shape of input 0, from the seed input 1
+  repeat,        ///< input 0 with each column repeated until it has as many columns as input 1
+  random,        ///< uniform in [0, 1), of the shape of input 0, from the seed input 1
   gemm_factors,  ///< by which an engine's product is to be multiplied, for rows (dim 0) or columns
   expand         ///< input 0, broadcast to a larger shape; only in programs that were rewritten
 };

@@ -86,6 +86,13 @@ std::string explain(const ExecutionPlan& plan, const Program& written) {
     text += "program as executed\n" + indented(after);
   }
 
+  if (plan.shortcut) {
+    text += "shortcut without the GEMM, taken by executions with " + plan.shortcut->condition +
+            ", no NaN among them\n";
+    for (const AppliedRewrite& rewrite : plan.shortcut->rewrites) text += rewrite_text(rewrite);
+    text += "  program\n" + indented(indented(to_string(plan.shortcut->program)));
+  }
+
   text += "engines\n";
   for (std::size_t i = 0; i < plan.engines.size(); ++i) {
     const EngineCandidate& engine = plan.engines[i];

@@ -23,6 +23,23 @@ json lines_of(const std::string& text) {
   return lines;
 }
 
+json rewrite_json(const AppliedRewrite& rewrite) {
+  return {{"name", rewrite.name},
+          {"before", rewrite.before},
+          {"after", rewrite.after},
+          {"reason", rewrite.reason},
+          {"saved", rewrite.saved}};
+}
+
+json shortcut_json(const Shortcut& shortcut) {
+  json object = {{"condition", shortcut.condition},
+                 {"rewrites", json::array()},
+                 {"program", lines_of(to_string(shortcut.program))}};
+  for (const AppliedRewrite& rewrite : shortcut.rewrites)
+    object["rewrites"].push_back(rewrite_json(rewrite));
+  return object;
+}
+
 json engine_json(const ExecutionPlan& plan, std::size_t index) {
   const EngineCandidate& engine = plan.engines[index];
   json object = {{"name", engine.name},
@@ -78,11 +95,9 @@ std::string explain_json(const ExecutionPlan& plan, const Program& written) {
         {"minimum_bytes", minimum_bytes(plan)},
         {"workspace_bytes", plan.workspace_bytes}}}};
   for (const AppliedRewrite& rewrite : plan.rewrites)
-    object["rewrites"].push_back({{"name", rewrite.name},
-                                  {"before", rewrite.before},
-                                  {"after", rewrite.after},
-                                  {"reason", rewrite.reason},
-                                  {"saved", rewrite.saved}});
+    object["rewrites"].push_back(rewrite_json(rewrite));
+  object["shortcut"] = nullptr;
+  if (plan.shortcut) object["shortcut"] = shortcut_json(*plan.shortcut);
   for (std::size_t i = 0; i < plan.engines.size(); ++i)
     object["engines"].push_back(engine_json(plan, i));
   for (std::size_t i = 0; i < plan.stages.size(); ++i)

@@ -2,6 +2,7 @@
 #define POSTLUDE_PLAN_PLANNER_HPP
 
 #include <cstddef>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -41,6 +42,13 @@ struct EngineCandidate {
   bool leaves_factors = false;
 };
 
+/// A way without the GEMM, for the executions for which a condition holds.
+struct Shortcut {
+  Program program;
+  std::vector<AppliedRewrite> rewrites;
+  std::string condition;
+};
+
 /// A program cut into a GEMM and stages, with every piece of workspace placed.
 struct ExecutionPlan {
   Program program;
@@ -56,6 +64,7 @@ struct ExecutionPlan {
   std::vector<EngineCandidate> engines;
   std::size_t chosen_engine = 0;
   std::size_t engine_offset = 0;
+  std::optional<Shortcut> shortcut;
   std::size_t workspace_bytes = 0;
   /// Of these, what an execution with prepared weights leaves out.
   std::size_t weights_bytes = 0;

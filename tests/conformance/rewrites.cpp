@@ -1,13 +1,18 @@
 #include "support/catch.hpp"
 
+#include <algorithm>
 #include <cmath>
 #include <limits>
 #include <string>
 #include <vector>
 
 #include <postlude/error.hpp>
+#include <postlude/prepared_weights.hpp>
 
+#include "execute/guarded_plan.hpp"
+#include "execute/memory.hpp"
 #include "execute/plan_implementation.hpp"
+#include "support/backend.hpp"
 #include "support/case_count.hpp"
 #include "support/mixed_workload.hpp"
 #include "support/random_program.hpp"
@@ -191,4 +196,171 @@ TEST_CASE("a plan says which rewrites it applied, and leaves out what it is told
                            "saves 1 operation on 4x5", "program as executed"})
     CHECK(text.find(part) != std::string::npos);
   CHECK(workload.plan().explain_json().find("\"name\": \"clamps\"") != std::string::npos);
+}
+
+// ---- Shortcuts, with a proof at each execution
+// -----------------------------------------------------
+
+namespace {
+
+struct ShortcutProgram {
+  const char* text;
+  bool is_sum;  ///< else a constant
+};
+
+const ShortcutProgram shortcut_programs[] = {
+    {"m = max(y + bias, dim=1); gelu(m - mean(m, dim=1))", false},
+    {"v = min(y, dim=1); where(mean(v, dim=1) - v, scale, gain)", false},
+    {"z = amax(y * c, dim=1); layer_norm(z, weight=gain, bias=scale)", false},
+    {"sum(y, dim=1)", true},
+    {"mean((y + bias) * scale - residual, dim=1)", true},
+    {"sum(y / 3 + c, dim=0)", true},
+    {"return sum(y, dim=1) * 0.5, mean(-y, dim=0) + bias", true},
+    {"gelu(logsumexp(mean(y - bias, dim=1), dim=1))", true}};
+
+/// Where a shortcut and the full path are compared: one input each, somewhere, is this number.
+struct Spoiler {
+  const char* what;
+  double number;
+};
+const Spoiler spoilers[] = {{"nothing", 0.5},
+                            {"NaN", std::numeric_limits<double>::quiet_NaN()},
+                            {"infinity", std::numeric_limits<double>::infinity()},
+                            {"-infinity", -std::numeric_limits<double>::infinity()},
+                            {"huge", 3e38},
+                            {"large", 1e15}};
+
+void spoil(TestTensor& tensor, double number, Random& random) {
+  std::vector<double> values = elements(tensor);
+  values[static_cast<std::size_t>(random.below(static_cast<std::int64_t>(values.size())))] = number;
+  fill(tensor, values);
+}
+
+std::vector<OperandDeclaration> shortcut_operands(bool is_batched) {
+  return {{"bias", OperandKind::row, is_batched},
+          {"scale", OperandKind::column},
+          {"residual", OperandKind::matrix, is_batched},
+          {"c", OperandKind::scalar},
+          {"gain", OperandKind::element}};
+}
+
+/// Whether the execution needed no GEMM.
+bool takes_shortcut(const MixedWorkload& workload) {
+  const detail::PlanImplementation& plan = workload.plan().implementation();
+  if (plan.guarded() == nullptr) return false;
+  const Arguments arguments = workload.device_arguments();
+  const DeviceBuffer workspace(plan.plan().workspace_bytes + 1);
+  return plan.guarded()->run(execution_space(), arguments,
+                             plan.validate(backend(), arguments, nullptr, 0), nullptr,
+                             workspace.data());
+}
+
+}  // namespace
+
+TEST_CASE("a shortcut is taken where it is proved, and gives what the full path gives",
+          "[conformance]") {
+  const DataType dtype = GENERATE(DataType::float32, DataType::float64, DataType::bfloat16);
+  int taken = 0;
+  int not_taken = 0;
+  for (const ShortcutProgram& program : shortcut_programs)
+    for (const Spoiler& spoiler : spoilers)
+      for (int place = 0; place < 3; ++place)
+        for (const bool is_batched : {false, true}) {
+          Random random;
+          INFO(random.hint());
+          Settings base;
+          base.dtype = dtype;
+          base.m = 5 + random.below(60);
+          base.n = 2 + random.below(90);
+          base.k = 1 + random.below(40);
+          base = layouts_of(base)[static_cast<std::size_t>(random.below(5))];
+          if (is_batched) base.batch = 1 + random.below(3);
+          if (size_of(dtype) == 2) base.result = ResultLayout::any;
+          MixedSettings settings = settings_of(base);
+          settings.shares_w = is_batched && random.below(2) == 0;
+          settings.output_dtype = size_of(dtype) == 2 ? DataType::float32 : dtype;
+          MixedSettings plain = settings;
+          plain.base.without_rewrites = {"all"};
+          INFO(program.text << ", " << spoiler.what << " in tensor " << place << ", "
+                            << describe(settings));
+          MixedWorkload shortcut(settings, program.text, shortcut_operands(is_batched));
+          MixedWorkload full(plain, program.text, shortcut_operands(is_batched));
+          REQUIRE(full.plan().implementation().guarded() == nullptr);
+          const Number number = [](Random& r) { return r.uniform(-1, 1); };
+          fill_both(shortcut.x(), full.x(), random, number);
+          fill_both(shortcut.w(), full.w(), random, number);
+          for (const char* name : {"bias", "scale", "residual", "gain"})
+            fill_both(shortcut.operand(name), full.operand(name), random, mild_number);
+          shortcut.bind("c", 0.75);
+          full.bind("c", 0.75);
+          TestTensor& spoilt = place == 0   ? shortcut.x()
+                               : place == 1 ? shortcut.w()
+                                            : shortcut.operand("bias");
+          spoil(spoilt, spoiler.number, random);
+          TestTensor& same = place == 0 ? full.x() : place == 1 ? full.w() : full.operand("bias");
+          fill(same, elements(spoilt));
+          full.execute();
+          shortcut.execute();
+          const bool is_taken = takes_shortcut(shortcut);
+          ++(is_taken ? taken : not_taken);
+          if (spoiler.number == 0.5 && detail::is_reachable(backend(), MemorySpace::host))
+            CHECK(is_taken);
+          if (std::isnan(spoiler.number) && place < 2) CHECK_FALSE(is_taken);
+          const double largest = std::isfinite(spoiler.number) ? spoiler.number : 1;
+          const double unit = dtype == DataType::float64 ? 1e-12 : 2e-5;
+          for (std::size_t r = 0; r < full.plan().result_count(); ++r) {
+            const std::vector<double> expected = elements(full.output(r));
+            const std::vector<double> values = elements(shortcut.output(r));
+            std::size_t violations = 0;
+            for (std::size_t i = 0; i < values.size(); ++i) {
+              const double allowed =
+                  unit * (1 + std::abs(expected[i])) + (is_taken ? unit * 100 * largest : 0);
+              const bool agrees = is_same(expected[i], values[i], 0) ||
+                                  std::abs(expected[i] - values[i]) <= allowed;
+              if (agrees) continue;
+              if (violations++ == 0)
+                UNSCOPED_INFO("result " << r << ", element " << i << " is " << values[i]
+                                        << ", expected " << expected[i]);
+            }
+            CHECK(violations == 0);
+          }
+          count_case(is_taken ? "executions with a shortcut" : "executions without their shortcut");
+        }
+  if (detail::is_reachable(backend(), MemorySpace::host)) {
+    CHECK(taken > 50);
+    CHECK(not_taken > 50);
+  }
+}
+
+TEST_CASE("prepared weights keep what a shortcut asks of w", "[conformance]") {
+  if (!detail::is_reachable(backend(), MemorySpace::host)) return;
+  Random random;
+  INFO(random.hint());
+  Settings base;
+  base.m = 33;
+  base.n = 65;
+  base.k = 17;
+  MixedWorkload workload(settings_of(base), "sum(y + bias, dim=1)", {{"bias", OperandKind::row}});
+  workload.fill_real(random);
+  workload.execute();
+  const std::vector<double> expected = elements(workload.output());
+  PreparedWeights weights(workload.plan(), workload.w().device());
+  CHECK(weights.bytes() >= 17 * sizeof(double));
+  Arguments arguments = workload.device_arguments();
+  arguments.prepared_weights = &weights;
+  workload.plan().execute(execution_space(), arguments);
+  fence();
+  workload.output().download();
+  const std::vector<double> prepared = elements(workload.output());
+  CHECK(prepared == expected);
+  // Other weights, prepared anew: what was kept of the old ones must not be used.
+  TestTensor other = workload.w();
+  fill(other, std::vector<double>(65 * 17, std::numeric_limits<double>::quiet_NaN()));
+  other.upload();
+  weights.refresh(execution_space(), other.device());
+  arguments.w = other.device();
+  workload.plan().execute(execution_space(), arguments);
+  fence();
+  workload.output().download();
+  for (const double value : elements(workload.output())) CHECK(std::isnan(value));
 }

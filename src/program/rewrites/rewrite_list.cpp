@@ -18,7 +18,10 @@ const std::vector<Rewrite>& rewrite_list() {
       {"ranges", "what the possible values of an input decide: relu(sigmoid(v)) is sigmoid(v)",
        use_range},
       {"common_subexpressions", "equal values are computed once", nullptr},
-      {"dead_values", "what no result needs is not computed", nullptr}};
+      {"dead_values", "what no result needs is not computed", nullptr},
+      {"vanishing_differences", "v - v is 0, in executions for which v is proved finite", nullptr},
+      {"sums_of_products",
+       "sums of y without y, in executions for which nothing can overflow on the way", nullptr}};
   return list;
 }
 

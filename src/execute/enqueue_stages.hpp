@@ -1,0 +1,23 @@
+#ifndef POSTLUDE_EXECUTE_ENQUEUE_STAGES_HPP
+#define POSTLUDE_EXECUTE_ENQUEUE_STAGES_HPP
+
+#include <vector>
+
+#include <postlude/execution_space.hpp>
+#include <postlude/plan.hpp>
+
+#include "execute/binding.hpp"
+#include "plan/planner.hpp"
+
+namespace postlude {
+namespace detail {
+
+/// Enqueues all stages of a plan on `space`. `bindings` has one for each operand of its program.
+void enqueue_stages(const ExecutionSpace& space, const ExecutionPlan& plan,
+                    const BoundMemory& memory, const std::vector<const Binding*>& bindings,
+                    const std::vector<Tensor>& outputs);
+
+}  // namespace detail
+}  // namespace postlude
+
+#endif
