@@ -94,7 +94,8 @@ enum {
       float32, on tensor cores where the device has them. */
   POSTLUDE_COMPUTE_AUTOMATIC = 0,
   POSTLUDE_COMPUTE_F64 = 1, /**< IEEE float64 throughout */
-  POSTLUDE_COMPUTE_F32 = 2, /**< strict float32; float16 and bfloat16 are converted */
+  POSTLUDE_COMPUTE_F32 = 2, /**< float32, off by at most twice as much as a strict GEMM or by 2^-24
+                                 sum |x||w|; float16 and bfloat16 are converted */
   /** Of float32: three products of float16 parts on tensor cores. Keeps 22 bits of every element and
       float32's range; long sums drift more than strict float32's. CUDA only. */
   POSTLUDE_COMPUTE_F32_EMULATED_F16X3 = 3,
