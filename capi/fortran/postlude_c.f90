@@ -172,6 +172,7 @@ module postlude_c
     integer(c_int64_t) :: violations = 0
     real(c_double) :: largest_absolute_error = 0
     real(c_double) :: largest_relative_error = 0
+    real(c_double) :: tolerance = 0
   end type postlude_check_result
 
   type(postlude_context_options), parameter, private :: a_context_options = postlude_context_options()

@@ -554,17 +554,20 @@ typedef struct postlude_check_result {
   /** Largest |out - ref|; infinite when a NaN or an infinity differs. */
   double largest_absolute_error;
   double largest_relative_error; /**< largest |out - ref| / |ref| where |ref| > tolerance */
+  double tolerance;              /**< that was used, absolute and relative */
 } postlude_check_result;
 /** Sets up a postlude_check_result. Since 0.1. */
 #define POSTLUDE_CHECK_RESULT_INIT \
-  { sizeof(postlude_check_result), 0, 0, 0.0, 0.0 }
+  { sizeof(postlude_check_result), 0, 0, 0.0, 0.0, 0.0 }
 
 /**
  * Compares outputs of a finished execution with the float64 reference. All tensors of `bindings`
  * are host copies. Takes 2 M N K float64 operations on all host threads.
  *
- * @param tolerance absolute and relative, finite; 0 selects the one of the problem's dtype (1e-4
- *                  for f32, 1e-11 for f64, 1e-2 for f16 and bf16).
+ * @param tolerance absolute and relative, finite; 0 selects one for each result: 1e-4 for f32, 1e-11
+ *                  for f64, 1e-2 for f16 and bf16, by the dtype of the problem (the mode
+ *                  f32_fast_tf32 counts as f16) or that of the output, whichever is coarser; of an
+ *                  index, by the problem's.
  * @param results   one per result of the plan, set up with the _INIT macro.
  * Errors: as postlude_execute, WRONG_MEMORY_SPACE for tensors that are not on the host. Since 0.1.
  */

@@ -19,16 +19,19 @@ struct CheckResult {
   double largest_absolute_error = 0;
   /// Largest |out - ref| / |ref| over the elements with |ref| > tolerance.
   double largest_relative_error = 0;
+  double tolerance = 0;  ///< that was used, absolute and relative
 };
 
 /// Compares outputs with the float64 reference evaluator.
 ///
 /// `arguments` are host tensors, executed before with `plan`; the reference recomputes everything
-/// from x, w and the bindings in float64. `tolerance` is absolute and relative; a value that is
-/// not positive selects the one of the problem's dtype: 1e-4 for float32, 1e-11 for float64, 1e-2
-/// for float16 and bfloat16.
+/// from x, w and the bindings in float64. `tolerance` is absolute and relative; 0 selects one for
+/// each result: 1e-4 for float32, 1e-11 for float64, 1e-2 for float16 and bfloat16, by the dtype of
+/// the problem (the mode f32_fast_tf32 counts as float16) or that of the output, whichever is
+/// coarser; of an index, by the problem's.
 /// Runs on all host threads; takes 2*M*N*K float64 operations. Errors: Error(invalid_argument) for
-/// tensors in device memory. Threads: safe. Since: 0.1.
+/// tensors in device memory, and for a tolerance that is negative or not finite. Threads: safe.
+/// Since: 0.1.
 std::vector<CheckResult> compare_with_reference(const Plan& plan, const Arguments& arguments,
                                                 double tolerance = 0);
 

@@ -53,8 +53,8 @@ ties to even. Results are stored in --dtype too, or in --output-dtype; indices a
 -D name=VALUE, where VALUE is a number (also inf, -inf, nan, 0x1.8p3) or random:KIND with KIND one
 of scalar, row (1 x N), col (M x 1), full (M x N), element (one number in memory).
 An element is outside the tolerance T when |out - ref| > T + T |ref|, or when NaN or infinity
-differs. By default T is 1e-11 for f64, 1e-4 for f32, 1e-2 for f16 and bf16: that of the inputs or
-that of the results, whichever is larger. The same seed gives the same numbers on every machine
+differs. By default T is 1e-11 for f64, 1e-4 for f32, 1e-2 for f16, bf16 and TF32: for each result
+that of the inputs or its own, whichever is larger. The same seed gives the same numbers on every machine
 and backend.
 
 Exit codes: 0 all elements within tolerance, 1 some are not, 2 bad usage or input.)text";

@@ -52,7 +52,7 @@ struct ExplainArguments : SyntheticArguments {
 };
 
 struct CheckArguments : SyntheticArguments {
-  std::optional<double> tolerance;  ///< when absent, default_tolerance()
+  std::optional<double> tolerance;  ///< when absent, that of postlude_check for each result
 };
 
 struct BenchArguments : SyntheticArguments {

@@ -12,7 +12,6 @@
 #include "element_type.hpp"
 #include "parallel_for.hpp"
 #include "timing.hpp"
-#include "tolerance.hpp"
 #include "workload.hpp"
 
 namespace postlude {
@@ -74,7 +73,6 @@ struct Report {
   Measurement gemm;
   /// Bytes per second of a copy in host memory; absent on accelerators.
   std::optional<double> copy_bandwidth;
-  double tolerance = 0;
   std::vector<postlude_check_result> checks;
 
   double flops_per_second() const { return gemm_flops / program.seconds.median; }
@@ -115,7 +113,7 @@ std::string text_of(const Report& report, const SyntheticWorkload& synthetic,
   else
     text += "         (the accelerator's memory bandwidth is not measured)\n";
   if (arguments.is_checked)
-    text += "\n" + check_report(synthetic.workload.results(), report.checks, report.tolerance);
+    text += "\n" + check_report(synthetic.workload.results(), report.checks);
   return text;
 }
 
@@ -159,13 +157,13 @@ nlohmann::json json_of(const Report& report, const SyntheticWorkload& synthetic,
     json["limit"]["share_of_copy"] = report.bytes_per_second() / *report.copy_bandwidth;
   }
   if (arguments.is_checked) {
-    json["tolerance"] = report.tolerance;
     json["passed"] = is_within_tolerance(report.checks);
     json["checks"] = nlohmann::json::array();
     for (std::size_t i = 0; i < report.checks.size(); ++i) {
       const postlude_check_result& check = report.checks[i];
       json["checks"].push_back({{"result", synthetic.workload.results()[i].name},
                                 {"elements", check.elements},
+                                {"tolerance", check.tolerance},
                                 {"violations", check.violations},
                                 {"largest_absolute_error", check.largest_absolute_error},
                                 {"largest_relative_error", check.largest_relative_error}});
@@ -236,9 +234,7 @@ Report measure(SyntheticWorkload& synthetic, const BenchArguments& arguments, Pr
   if (arguments.is_checked) {
     progress.phase("computing the float64 reference");
     workload.copy_outputs_to_host();
-    report.tolerance = arguments.tolerance ? *arguments.tolerance
-                                           : default_tolerance(arguments, workload.results());
-    report.checks = workload.check(report.tolerance);
+    report.checks = workload.check(arguments.tolerance.value_or(0));
   }
   return report;
 }

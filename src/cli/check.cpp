@@ -3,7 +3,6 @@
 #include "check_report.hpp"
 #include "cli_error.hpp"
 #include "commands.hpp"
-#include "tolerance.hpp"
 #include "workload.hpp"
 
 namespace postlude {
@@ -24,12 +23,10 @@ int check(const CheckArguments& arguments) {
   workload.synchronize();
   workload.copy_outputs_to_host();
   progress.phase("computing the float64 reference");
-  const double tolerance =
-      arguments.tolerance ? *arguments.tolerance : default_tolerance(arguments, workload.results());
-  const std::vector<postlude_check_result> checks = workload.check(tolerance);
+  const std::vector<postlude_check_result> checks = workload.check(arguments.tolerance.value_or(0));
   progress.done();
 
-  fmt::print("{}", check_report(workload.results(), checks, tolerance));
+  fmt::print("{}", check_report(workload.results(), checks));
   return is_within_tolerance(checks) ? exit_ok : exit_check_failed;
 }
 

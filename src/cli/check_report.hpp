@@ -16,7 +16,7 @@ bool is_within_tolerance(const std::vector<postlude_check_result>& checks);
 
 /// A table with one line per result, and the verdict.
 std::string check_report(const std::vector<ResultDescription>& results,
-                         const std::vector<postlude_check_result>& checks, double tolerance);
+                         const std::vector<postlude_check_result>& checks);
 
 }  // namespace cli
 }  // namespace postlude

@@ -3,7 +3,13 @@
 #include <algorithm>
 #include <cmath>
 #include <limits>
+#include <locale>
+#include <sstream>
+#include <utility>
 
+#include <postlude/error.hpp>
+
+#include "execute/plan_implementation.hpp"
 #include "reference/reference_results.hpp"
 
 namespace postlude {
@@ -18,6 +24,7 @@ class Comparison {
  public:
   Comparison(std::string name, double tolerance) : tolerance_(tolerance) {
     result_.name = std::move(name);
+    result_.tolerance = tolerance;
   }
 
   void take(double value, double expected) {
@@ -114,16 +121,40 @@ double default_tolerance(DataType dtype) {
   }
 }
 
+/// With a point in every locale.
+std::string text_of(double value) {
+  std::ostringstream stream;
+  stream.imbue(std::locale::classic());
+  stream << value;
+  return stream.str();
+}
+
+/// For one result of a plan, by what it and the problem can hold.
+double default_tolerance(const LinearProblem& problem, const ReferenceResult& expected,
+                         DataType stored) {
+  const bool is_tf32 = problem.compute == ComputeMode::f32_fast_tf32;
+  const double of_problem = default_tolerance(is_tf32 ? DataType::float16 : problem.x.dtype);
+  return expected.is_index ? of_problem : std::max(of_problem, default_tolerance(stored));
+}
+
 }  // namespace
 
 std::vector<CheckResult> compare_with_reference(const Plan& plan, const Arguments& arguments,
                                                 double tolerance) {
-  const double used = tolerance > 0 ? tolerance : default_tolerance(arguments.x.dtype);
+  if (!std::isfinite(tolerance) || tolerance < 0)
+    throw Error(Status::invalid_argument,
+                "tolerance is " + text_of(tolerance) +
+                    ": expected a finite number that is positive, or 0 for the default");
   const std::vector<ReferenceResult> expected =
       detail::reference::expected_results(plan, arguments);
   std::vector<CheckResult> results;
-  for (std::size_t i = 0; i < expected.size(); ++i)
-    results.push_back(compare(plan.result_name(i), arguments.outputs[i], expected[i], used));
+  for (std::size_t i = 0; i < expected.size(); ++i) {
+    const Tensor& output = arguments.outputs[i];
+    const double used = tolerance > 0 ? tolerance
+                                      : default_tolerance(plan.implementation().problem(),
+                                                          expected[i], output.dtype);
+    results.push_back(compare(plan.result_name(i), output, expected[i], used));
+  }
   return results;
 }
 

@@ -599,12 +599,14 @@ static void test_check(postlude_backend backend) {
   EXPECT(results[0].elements == M * N && results[0].violations == 0);
   EXPECT(results[1].elements == N && results[1].violations == 0);
   EXPECT(results[0].largest_absolute_error < 1e-4);
+  EXPECT(results[0].tolerance == 1e-4 && results[1].tolerance == 1e-4);
 
   z[4 * N + 2] += 1.0f;
   z[1] = NAN;
   EXPECT_SUCCESS(postlude_check(plan, &bindings, 0, results, 2));
   EXPECT(results[0].violations == 2 && results[1].violations == 0);
   EXPECT(postlude_check(plan, &bindings, 10, results, 2) == POSTLUDE_SUCCESS);
+  EXPECT(results[0].tolerance == 10);
   EXPECT(results[0].violations == 1); /* A NaN is never within a tolerance. */
 
   EXPECT_SUCCESS(postlude_free(self.context, z_memory));

@@ -67,7 +67,8 @@ static const size_t layout[] = {SIZE(postlude_context_options),
                                 AT(postlude_check_result, elements),
                                 AT(postlude_check_result, violations),
                                 AT(postlude_check_result, largest_absolute_error),
-                                AT(postlude_check_result, largest_relative_error)};
+                                AT(postlude_check_result, largest_relative_error),
+                                AT(postlude_check_result, tolerance)};
 
 int32_t postlude_test_layout_count(void) { return sizeof(layout) / sizeof(layout[0]); }
 

@@ -121,6 +121,7 @@ contains
     call field('violations', c_loc(check_result%violations))
     call field('largest_absolute_error', c_loc(check_result%largest_absolute_error))
     call field('largest_relative_error', c_loc(check_result%largest_relative_error))
+    call field('tolerance', c_loc(check_result%tolerance))
 
     call check(position == expected_count(), 'all structs and fields were compared')
   end subroutine structs_are_laid_out_as_in_c

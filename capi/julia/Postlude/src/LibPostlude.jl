@@ -201,6 +201,7 @@ struct postlude_check_result
     violations::Int64
     largest_absolute_error::Cdouble
     largest_relative_error::Cdouble
+    tolerance::Cdouble
 end
 
 # ---- Functions -----------------------------------------------------------------------------------
