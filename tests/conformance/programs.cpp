@@ -22,7 +22,8 @@ const std::vector<std::string>& programs() {
       "m = max(y + bias, dim=1); gelu(m - mean(m, dim=1))",
       // One pass.
       "y", "y + 1", "relu(y) + y", "gelu(y + bias) * scale + residual * c - gain",
-      "where(y > bias, silu(y), residual) * y + y",
+      // The branches meet where y is bias: rounding may decide there for either.
+      "where(y > bias, silu(y - bias), residual * (y - bias)) * y + y",
       "(y * y + y) * (y - scale) + bias * (y + residual) - tanh(y) * gain",
       // Reductions of reductions.
       "mean(max(y, dim=0), dim=1)", "max(mean(y, dim=1), dim=0)", "sum(sum(y, dim=1), dim=1)",
