@@ -16,6 +16,13 @@ std::unique_ptr<Device> make_device(const DeviceRequest& request) {
   return make_host_device(request);
 }
 
+void finish_work(Device& device) noexcept {
+  try {
+    device.synchronize();
+  } catch (...) {
+  }
+}
+
 }  // namespace capi
 }  // namespace detail
 }  // namespace postlude

@@ -47,6 +47,10 @@ class Device {
   virtual void run(const std::function<void()>& work) = 0;
 };
 
+/// Waits for all work of a device before what it uses goes. A failed device has none left that
+/// could be waited for, so that nothing is thrown.
+void finish_work(Device& device) noexcept;
+
 constexpr std::size_t memory_alignment = 256;
 
 /// What postlude_context_create asks for.

@@ -14,13 +14,7 @@ namespace postlude {
 namespace detail {
 namespace capi {
 
-PlanState::~PlanState() {
-  try {
-    device().synchronize();
-  } catch (...) {
-    // A failed device has no work left that could be waited for.
-  }
-}
+PlanState::~PlanState() { finish_work(device()); }
 
 const std::string& PlanState::explanation() {
   const std::lock_guard<std::mutex> lock(explanation_mutex_);

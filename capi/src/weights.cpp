@@ -19,13 +19,7 @@ WeightsState::WeightsState(std::shared_ptr<ContextState> context, const Plan& pl
   if (weights_->bytes() > 0) staged_.reset();
 }
 
-WeightsState::~WeightsState() {
-  try {
-    context_->device->synchronize();
-  } catch (...) {
-    // A failed device has no work left that could be waited for.
-  }
-}
+WeightsState::~WeightsState() { finish_work(*context_->device); }
 
 Tensor WeightsState::stage(const Tensor& w) {
   if (!context_->stages_host_memory) return w;
