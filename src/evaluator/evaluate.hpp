@@ -177,6 +177,9 @@ POSTLUDE_FUNCTION void step(const Stage& stage, const Instruction instruction, c
   const T* a = first;
   if (instruction.action != Action::random)
     a = fetch<T, packets, width>(stage, instruction.sources[0], span, accumulator, slots, first);
+#if !defined(POSTLUDE_ON_DEVICE)
+  const bool is_uniform = uniform.has_all(stage, instruction);
+#endif
   switch (instruction.action) {
     case Action::store:
       store<T, packets, width>(stage.operands[instruction.target], stage.parts, span, a);
@@ -206,7 +209,7 @@ POSTLUDE_FUNCTION void step(const Stage& stage, const Instruction instruction, c
         c = fetch<T, packets, width>(stage, instruction.sources[2], span, accumulator, slots,
                                      third);
 #if !defined(POSTLUDE_ON_DEVICE)
-      if (uniform.has_all(stage, instruction)) {
+      if (is_uniform) {
         T value[1];
         apply_any<1>(instruction.operation, value, a, b, c);
         for (int lane = 0; lane < packets * width; ++lane) accumulator[lane] = value[0];
@@ -218,7 +221,7 @@ POSTLUDE_FUNCTION void step(const Stage& stage, const Instruction instruction, c
     }
   }
 #if !defined(POSTLUDE_ON_DEVICE)
-  uniform.accumulator = uniform.has_all(stage, instruction);
+  uniform.accumulator = is_uniform;
   if (instruction.slot != Instruction::no_slot)
     uniform.slots[instruction.slot] = uniform.accumulator;
 #endif
