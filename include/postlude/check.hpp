@@ -22,13 +22,16 @@ struct CheckResult {
   double tolerance = 0;  ///< that was used, absolute and relative
 };
 
+/// The tolerance of a dtype, absolute and relative: 1e-4 for float32, 1e-11 for float64, 1e-2 for
+/// float16 and bfloat16. Since: 0.1.
+double default_tolerance(DataType dtype) noexcept;
+
 /// Compares outputs with the float64 reference evaluator.
 ///
 /// `arguments` are host tensors, executed before with `plan`; the reference recomputes everything
-/// from x, w and the bindings in float64. `tolerance` is absolute and relative; 0 selects one for
-/// each result: 1e-4 for float32, 1e-11 for float64, 1e-2 for float16 and bfloat16, by the dtype of
-/// the problem (the mode f32_fast_tf32 counts as float16) or that of the output, whichever is
-/// coarser; of an index, by the problem's.
+/// from x, w and the bindings in float64. `tolerance` is absolute and relative; 0 selects
+/// default_tolerance() for each result: of the problem's dtype (the mode f32_fast_tf32 counts as
+/// float16) or the output's, whichever is coarser; for an index, the problem's.
 /// Runs on all host threads; takes 2*M*N*K float64 operations. Errors: Error(invalid_argument) for
 /// tensors in device memory, and for a tolerance that is negative or not finite. Threads: safe.
 /// Since: 0.1.

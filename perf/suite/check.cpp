@@ -8,6 +8,8 @@
 #include <regex>
 #include <stdexcept>
 
+#include <postlude/check.hpp>
+
 #include "float64_product.hpp"
 #include "reference/reference_gemm.hpp"
 #include "reference/reference_results.hpp"
@@ -112,18 +114,6 @@ void compare(double value, double expected, Check& check) {
 }
 
 }  // namespace
-
-double tolerance_of(DataType dtype) {
-  switch (dtype) {
-    case DataType::float64:
-      return 1e-11;
-    case DataType::float16:
-    case DataType::bfloat16:
-      return 1e-2;
-    default:
-      return 1e-4;
-  }
-}
 
 Reference::Reference(const ExecutionSpace& space, const Inputs& inputs, double most_flops,
                      std::mt19937_64& random)
@@ -244,7 +234,7 @@ Check Reference::check(const Case& what, const DeviceTensor& output) {
                              detail::to_string(expected_.shape));
   Check result;
   result.checked = part.text;
-  result.tolerance = tolerance_of(what.dtype);
+  result.tolerance = default_tolerance(what.dtype);
   for (std::size_t i = 0; i < values.values.size(); ++i)
     compare(values.values[i], expected_.values[i], result);
   return result;

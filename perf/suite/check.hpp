@@ -24,9 +24,6 @@ struct Check {
   double largest_relative_error = 0;
 };
 
-/// The tolerance of a dtype, absolute and relative.
-double tolerance_of(DataType dtype);
-
 /// Which part of a result is compared: some rows, some columns, or with Independent::nothing all.
 struct Part {
   Independent along = Independent::nothing;

@@ -109,7 +109,25 @@ CheckResult compare(const std::string& name, const Tensor& output, const Referen
   return comparison.take();
 }
 
-double default_tolerance(DataType dtype) {
+/// With a point in every locale.
+std::string text_of(double value) {
+  std::ostringstream stream;
+  stream.imbue(std::locale::classic());
+  stream << value;
+  return stream.str();
+}
+
+/// For one result of a plan, by what it and the problem can hold.
+double tolerance_of(const LinearProblem& problem, const ReferenceResult& expected,
+                    DataType stored) {
+  const bool is_tf32 = problem.compute == ComputeMode::f32_fast_tf32;
+  const double of_problem = default_tolerance(is_tf32 ? DataType::float16 : problem.x.dtype);
+  return expected.is_index ? of_problem : std::max(of_problem, default_tolerance(stored));
+}
+
+}  // namespace
+
+double default_tolerance(DataType dtype) noexcept {
   switch (dtype) {
     case DataType::float64:
       return 1e-11;
@@ -120,24 +138,6 @@ double default_tolerance(DataType dtype) {
       return 1e-4;
   }
 }
-
-/// With a point in every locale.
-std::string text_of(double value) {
-  std::ostringstream stream;
-  stream.imbue(std::locale::classic());
-  stream << value;
-  return stream.str();
-}
-
-/// For one result of a plan, by what it and the problem can hold.
-double default_tolerance(const LinearProblem& problem, const ReferenceResult& expected,
-                         DataType stored) {
-  const bool is_tf32 = problem.compute == ComputeMode::f32_fast_tf32;
-  const double of_problem = default_tolerance(is_tf32 ? DataType::float16 : problem.x.dtype);
-  return expected.is_index ? of_problem : std::max(of_problem, default_tolerance(stored));
-}
-
-}  // namespace
 
 std::vector<CheckResult> compare_with_reference(const Plan& plan, const Arguments& arguments,
                                                 double tolerance) {
@@ -150,9 +150,9 @@ std::vector<CheckResult> compare_with_reference(const Plan& plan, const Argument
   std::vector<CheckResult> results;
   for (std::size_t i = 0; i < expected.size(); ++i) {
     const Tensor& output = arguments.outputs[i];
-    const double used = tolerance > 0 ? tolerance
-                                      : default_tolerance(plan.implementation().problem(),
-                                                          expected[i], output.dtype);
+    const double used =
+        tolerance > 0 ? tolerance
+                      : tolerance_of(plan.implementation().problem(), expected[i], output.dtype);
     results.push_back(compare(plan.result_name(i), output, expected[i], used));
   }
   return results;
