@@ -146,10 +146,8 @@ ExecutionPlan make_plan(const ExecutionSpace& space, const LinearProblem& proble
     try {
       plan = plan_for(gemm);
     } catch (const Error& error) {
-      // A stage may have no room for the factors.
+      // A stage may have no room for the factors: the plan stays as it is.
       if (error.status() != Status::unsupported) throw;
-      gemm.has_factors = false;
-      plan = plan_for(gemm);
     }
   }
   if (!kept.engine.empty() && kept.problem != text_of(plan.gemm))

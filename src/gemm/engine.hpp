@@ -72,17 +72,15 @@ class GemmPlan {
   /// What the GEMM can compute of the stage that follows it as it writes y, in words; "" when
   /// nothing. Makes ready for it. `bound` is the stage with the dtypes and strides that are
   /// expected, and no addresses.
-  virtual TakenStage take_in(const GemmProblem&, const PlannedStage& planned,
-                             const Stage& bound) const {
-    (void)planned, (void)bound;
+  virtual TakenStage take_in(const GemmProblem&, const PlannedStage& /*planned*/,
+                             const Stage& /*bound*/) const {
     return {};
   }
 
   /// Enqueues the GEMM and the whole stage that follows it, without writing y; or nothing, and
   /// returns false, where the stage's operands are not as take_in() needs them.
   virtual bool run_with(const ExecutionSpace&, const GemmProblem&, const GemmArguments&,
-                        const PlannedStage& planned, const Stage& bound) const {
-    (void)planned, (void)bound;
+                        const PlannedStage& /*planned*/, const Stage& /*bound*/) const {
     return false;
   }
 
