@@ -134,12 +134,12 @@ class Plan {
   /// after, reason, saved), "program" (lines of what is executed), "engines" (name, state, reason, workspace_bytes, takes_in),
   /// "gemm" (y, flops, bytes), "stages" (sweep, domain, operations_an_element, reductions, reads,
   /// writes, bytes, flops, is_taken_in) and "totals" (gemm_flops, minimum_bytes, workspace_bytes).
-  /// Extents are batch, rows, columns.
+  /// Extents are batch, rows, columns. Since: 0.1.
   std::string explain_json() const;
 
   /// One line of text for PlanOptions::gemm_choice of a later plan for the same problem, to be kept
   /// in a file, say: the engine and its algorithm, as PlanOptions::autotune or the library's
-  /// heuristic found them.
+  /// heuristic found them. Since: 0.1.
   std::string gemm_choice() const;
 
   /// For the library's own use.

@@ -101,7 +101,7 @@ struct PlanOptions {
   /// Error(invalid_argument).
   std::string gemm_choice;
   /// Names of rewrites of the program that are left out, or "all"; Plan::explain() names those that
-  /// were applied.
+  /// were applied, GUIDE.md has all. For another name the constructor throws Error(unknown_name).
   std::vector<std::string> without_rewrites;
 };
 
