@@ -129,12 +129,12 @@ class Plan {
   /// two, the engines considered with reasons, the stages, the bytes and FLOPs of each, the
   /// workspace.
   std::string explain() const;
-  /// The same for programs, one JSON object: "schema" (1; a change that a reader would notice makes it
-  /// 2), "problem", "written" (lines of the program as it was written), "rewrites" (name, before,
-  /// after, reason, saved), "program" (lines of what is executed), "engines" (name, state, reason, workspace_bytes, takes_in),
-  /// "gemm" (y, flops, bytes), "stages" (sweep, domain, operations_an_element, reductions, reads,
-  /// writes, bytes, flops, is_taken_in) and "totals" (gemm_flops, minimum_bytes, workspace_bytes).
-  /// Extents are batch, rows, columns. Since: 0.1.
+  /// The same for programs, one JSON object: "schema" (1; a change that a reader would notice makes
+  /// it 2), "problem", "written" (lines of the program as it was written), "rewrites" (name,
+  /// before, after, reason, saved), "program" (lines of what is executed), "engines" (name, state,
+  /// reason, workspace_bytes, takes_in), "gemm" (y, flops, bytes), "stages" (sweep, domain,
+  /// operations_an_element, reductions, reads, writes, bytes, flops, is_taken_in) and "totals"
+  /// (gemm_flops, minimum_bytes, workspace_bytes). Extents are batch, rows, columns. Since: 0.1.
   std::string explain_json() const;
 
   /// One line of text for PlanOptions::gemm_choice of a later plan for the same problem, to be kept
