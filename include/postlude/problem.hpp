@@ -18,7 +18,8 @@ enum class ComputeMode : std::int32_t {
   /// float32, on tensor cores where the device has them.
   automatic = 0,
   f64 = 1,  ///< IEEE float64 throughout
-  /// float32; of float16 and bfloat16 as well, which are converted. The largest error is at most twice
+  /// float32; of float16 and bfloat16 as well, which are converted. The largest error is at most
+  /// twice
   /// that of a strict float32 GEMM on the same data, or 2^-24 sum |x||w|: see GUIDE.md. The engines
   /// `cublaslt` and `kokkos_kernels` are strict.
   f32 = 2,

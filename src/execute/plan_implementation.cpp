@@ -9,6 +9,7 @@
 #include <postlude/prepared_weights.hpp>
 
 #include "execute/binding.hpp"
+#include "execute/contiguous_tensor.hpp"
 #include "execute/enqueue_stages.hpp"
 #include "execute/guarded_plan.hpp"
 #include "execute/memory.hpp"
@@ -33,35 +34,23 @@ Program make_program(const ExecutionSpace& space, const LinearProblem& problem,
   return lower(epilogue, Shape{gemm.batch, gemm.m, gemm.n}, gemm.k, operands);
 }
 
-/// A tensor of this shape, contiguous in the order of the plan's results.
-Tensor expected_tensor(const ExecutionPlan& plan, const Shape& shape, DataType dtype) {
-  Tensor tensor;
-  tensor.dtype = dtype;
-  tensor.rank = 3;
-  const bool by_columns = plan.layout == ResultLayout::column_major;
-  const std::int64_t extents[3] = {shape.batch, shape.rows, shape.columns};
-  for (int i = 0; i < 3; ++i) tensor.extent[i] = extents[i];
-  tensor.stride[0] = shape.rows * shape.columns;
-  tensor.stride[1] = by_columns ? 1 : shape.columns;
-  tensor.stride[2] = by_columns ? shape.rows : 1;
-  return tensor;
-}
-
 /// The stage with the dtypes and strides that its operands will most likely have: those of the
 /// problem, without gaps.
 Stage expected_stage(const ExecutionPlan& plan, const PlannedStage& planned) {
+  const bool by_columns = plan.layout == ResultLayout::column_major;
   std::vector<Binding> bindings;
   bindings.reserve(plan.program.operands.size());
   std::vector<const Binding*> bound;
   for (const ProgramOperand& operand : plan.program.operands) {
-    bindings.emplace_back("", expected_tensor(plan, operand.shape, plan.gemm.dtype));
+    bindings.emplace_back("",
+                          contiguous_tensor(nullptr, plan.gemm.dtype, operand.shape, by_columns));
     bound.push_back(&bindings.back());
   }
   std::vector<Tensor> outputs;
   for (const ProgramResult& result : plan.program.results) {
     const Value& value = plan.program.values[static_cast<std::size_t>(result.value)];
-    outputs.push_back(
-        expected_tensor(plan, value.shape, value.is_index() ? DataType::int64 : plan.gemm.dtype));
+    outputs.push_back(contiguous_tensor(
+        nullptr, value.is_index() ? DataType::int64 : plan.gemm.dtype, value.shape, by_columns));
   }
   BoundMemory memory;
   memory.y_strides = plan.gemm.y;

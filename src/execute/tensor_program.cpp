@@ -3,6 +3,7 @@
 #include <utility>
 
 #include "execute/binding.hpp"
+#include "execute/contiguous_tensor.hpp"
 #include "execute/enqueue_stages.hpp"
 #include "execute/memory.hpp"
 #include "program/lower.hpp"
@@ -22,18 +23,9 @@ ResultLayout layout_of(const Tensor& tensor) {
 }  // namespace
 
 Tensor float64_tensor(Backend backend, double* data, const Shape& shape) {
-  Tensor tensor;
-  tensor.data = data;
-  tensor.dtype = DataType::float64;
+  Tensor tensor = contiguous_tensor(data, DataType::float64, shape);
   tensor.memory_space =
       is_reachable(backend, MemorySpace::host) ? MemorySpace::host : MemorySpace::device;
-  tensor.rank = 3;
-  const std::int64_t extents[] = {shape.batch, shape.rows, shape.columns};
-  const std::int64_t strides[] = {shape.rows * shape.columns, shape.columns, 1};
-  for (int d = 0; d < 3; ++d) {
-    tensor.extent[d] = extents[d];
-    tensor.stride[d] = strides[d];
-  }
   return tensor;
 }
 
