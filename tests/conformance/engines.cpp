@@ -367,28 +367,43 @@ TEST_CASE("a GEMM takes in a bias where that is the whole epilogue", "[conforman
   }
 }
 
-TEST_CASE("split is within its error bound, in every layout", "[conformance]") {
-  if (is_skipped(split)) return;
+namespace {
+
+/// Products of [0, 1) and +-1 within `error(k)` times the sum of magnitudes, in all of these
+/// layouts, with and without gaps between the lines of the results.
+void check_layouts(const Problem& problem, const std::vector<Size>& all,
+                   const std::vector<Layout>& x_layouts, const std::vector<ResultLayout>& layouts,
+                   double (*error)(std::int64_t)) {
   Random random;
   INFO(random.hint());
-  for (const Size& size : sizes())
-    for (const Layout x_layout : {Layout::row_major, Layout::column_major, Layout::padded_rows,
-                                  Layout::every_second, Layout::reversed})
+  for (const Size& size : all)
+    for (const Layout x_layout : x_layouts)
       for (const Layout w_layout :
            {Layout::row_major, Layout::column_major, Layout::padded_columns})
-        for (const ResultLayout layout :
-             {ResultLayout::row_major, ResultLayout::column_major, ResultLayout::any})
+        for (const ResultLayout layout : layouts)
           for (const bool is_padded : {false, true}) {
-            INFO(size.m << "x" << size.n << "x" << size.k << ", x " << name_of(x_layout) << ", w "
-                        << name_of(w_layout) << ", results " << static_cast<int>(layout)
-                        << ", padded " << is_padded);
+            INFO(describe(problem)
+                 << ", " << size.m << "x" << size.n << "x" << size.k << ", x " << name_of(x_layout)
+                 << ", w " << name_of(w_layout) << ", results " << static_cast<int>(layout)
+                 << ", padded " << is_padded);
             TestTensor x(DataType::float32, {size.m, size.k}, x_layout);
             TestTensor w(DataType::float32, {size.n, size.k}, w_layout);
             x.fill([&] { return random.uniform(0, 1); });
             w.fill([&] { return random.uniform(-1, 1); });
             TestTensor out = output(DataType::float32, size, layout, is_padded);
-            check_product(split, x, w, out, layout, split_error(size.k));
+            check_product(problem, x, w, out, layout, error(size.k));
           }
+}
+
+}  // namespace
+
+TEST_CASE("split is within its error bound, in every layout", "[conformance]") {
+  if (is_skipped(split)) return;
+  check_layouts(split, sizes(),
+                {Layout::row_major, Layout::column_major, Layout::padded_rows, Layout::every_second,
+                 Layout::reversed},
+                {ResultLayout::row_major, ResultLayout::column_major, ResultLayout::any},
+                split_error);
 }
 
 TEST_CASE("engines that split float32 take all of its range", "[conformance]") {
@@ -488,34 +503,16 @@ double hopper_error(std::int64_t k) {
 }  // namespace
 
 TEST_CASE("hopper is within its error bound, in every layout", "[conformance]") {
-  Random random;
-  INFO(random.hint());
   std::vector<Size> all;
   for (const Size& size : sizes())
     if (size.k >= 16) all.push_back(size);
   // Several tiles of rows of w, of x and of k, in slices and not.
   for (const Size& size : {Size{16, 300, 520}, Size{48, 129, 700}, Size{150, 260, 300}})
     all.push_back(size);
-  for (const Problem& problem : hopper_problems_in_parts()) {
-    if (is_skipped(problem)) continue;
-    for (const Size& size : all)
-      for (const Layout x_layout : {Layout::row_major, Layout::column_major, Layout::reversed})
-        for (const Layout w_layout :
-             {Layout::row_major, Layout::column_major, Layout::padded_columns})
-          for (const ResultLayout layout : {ResultLayout::row_major, ResultLayout::column_major})
-            for (const bool is_padded : {false, true}) {
-              INFO(describe(problem)
-                   << ", " << size.m << "x" << size.n << "x" << size.k << ", x "
-                   << name_of(x_layout) << ", w " << name_of(w_layout) << ", results "
-                   << static_cast<int>(layout) << ", padded " << is_padded);
-              TestTensor x(DataType::float32, {size.m, size.k}, x_layout);
-              TestTensor w(DataType::float32, {size.n, size.k}, w_layout);
-              x.fill([&] { return random.uniform(0, 1); });
-              w.fill([&] { return random.uniform(-1, 1); });
-              TestTensor out = output(DataType::float32, size, layout, is_padded);
-              check_product(problem, x, w, out, layout, hopper_error(size.k));
-            }
-  }
+  for (const Problem& problem : hopper_problems_in_parts())
+    if (!is_skipped(problem))
+      check_layouts(problem, all, {Layout::row_major, Layout::column_major, Layout::reversed},
+                    {ResultLayout::row_major, ResultLayout::column_major}, hopper_error);
 }
 
 TEST_CASE("hopper computes exact products of 16-bit floats exactly", "[conformance]") {
