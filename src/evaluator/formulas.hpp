@@ -282,14 +282,17 @@ POSTLUDE_FUNCTION T gelu(T v) {
 }
 template <class T>
 POSTLUDE_FUNCTION T gelu_tanh(T v) {
-  // (1 + tanh(u)) / 2 = sigmoid(2 u), which does not cancel.
+  // (1 + tanh(u)) / 2 = sigmoid(2 u), which does not cancel; exp(-2 |u|) in two halves, as in silu.
   using E = Elementary<T>;
   using W = typename E::Type;
   constexpr W twice_sqrt_2_over_pi = W(1.5957691216057307117597842397375);
   const W w = v;
   const W t = twice_sqrt_2_over_pi * (w + W(0.044715) * w * w * w);
-  const W e = E::exp(-std::fabs(t));
-  return T(vanishing_product(w, (t < W(0) ? e : W(1)) / (W(1) + e)));
+  const W half = E::exp(std::fabs(t) * W(-0.5));
+  const W numerator = t < W(0) ? w * half : w;
+  const W factor = t < W(0) ? half : W(1);
+  const W product = numerator * (factor / (W(1) + half * half));
+  return T(half == W(0) ? max(w, W(0)) : product);
 }
 template <class T>
 POSTLUDE_FUNCTION T mish(T v) {

@@ -10,6 +10,10 @@ namespace detail {
 /// float32. Takes what has a unit stride, any leading dimension, and strided batches.
 const Engine& cublaslt_engine();
 
+/// Whether the engine computes a problem of the mode f32_emulated_f16x3 in strict float32, which is
+/// faster where the product is small: the parts take four more kernels.
+bool is_small_emulated(const GemmProblem& problem);
+
 }  // namespace detail
 }  // namespace postlude
 

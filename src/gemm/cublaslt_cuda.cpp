@@ -191,7 +191,9 @@ class CublasLtGemm final : public GemmPlan {
   static bool is_writable(const GemmProblem& problem, const VendorEpilogue& epilogue) {
     const BlasMatrix planned = blas_form(problem.m, problem.n, problem.y);
     const BlasMatrix result = blas_form(problem.m, problem.n, epilogue.strides);
-    return result.form == planned.form && result.form != MatrixForm::neither &&
+    const bool has_bias_along =
+        !epilogue.has_bias || epilogue.is_bias_of_rows == (result.form == MatrixForm::column_major);
+    return result.form == planned.form && result.form != MatrixForm::neither && has_bias_along &&
            result.leading_dimension <= INT_MAX &&
            (epilogue.dtype == DataType::float32 || epilogue.dtype == problem.dtype) &&
            (problem.batch == 1 || epilogue.strides.batch >= 0);
@@ -247,16 +249,8 @@ class CublasLtGemm final : public GemmPlan {
   mutable std::vector<std::unique_ptr<const Variant>> variants_;
 };
 
-/// Products this small in the mode f32_emulated_f16x3 are faster in strict float32: the parts take
-/// four more kernels. About 6 microseconds at a strict GEMM's 45 TFLOP/s.
+/// Of products in the mode f32_emulated_f16x3: about 6 microseconds at a strict GEMM's 45 TFLOP/s.
 constexpr double small_flops = 268435456;
-
-bool is_small_emulated(const GemmProblem& problem) {
-  return problem.compute == ComputeMode::f32_emulated_f16x3 &&
-         2.0 * static_cast<double>(problem.batch) * static_cast<double>(problem.m) *
-                 static_cast<double>(problem.n) * static_cast<double>(problem.k) <=
-             small_flops;
-}
 
 /// Why the engine leaves a problem to others, "" when it does not.
 std::string refusal(const ExecutionSpace& space, const GemmProblem& problem) {
@@ -315,6 +309,13 @@ class CublasLtEngine final : public Engine {
 };
 
 }  // namespace
+
+bool is_small_emulated(const GemmProblem& problem) {
+  return problem.compute == ComputeMode::f32_emulated_f16x3 &&
+         2.0 * static_cast<double>(problem.batch) * static_cast<double>(problem.m) *
+                 static_cast<double>(problem.n) * static_cast<double>(problem.k) <=
+             small_flops;
+}
 
 const Engine& cublaslt_engine() {
   static const CublasLtEngine engine;

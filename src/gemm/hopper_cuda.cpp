@@ -3,6 +3,7 @@
 #include <memory>
 #include <string>
 
+#include "gemm/cublaslt.hpp"
 #include "gemm/cuda_status.hpp"
 #include "gemm/hopper.hpp"
 #include "gemm/hopper_kernels.hpp"
@@ -319,6 +320,7 @@ double rival_seconds(const GemmProblem& problem) {
   const GemmSize size = size_of_product(problem);
   if (is_small(problem.dtype)) return small_gemm_seconds(size);
   if (problem.compute == ComputeMode::f32) return strict_gemm_seconds(size);
+  if (!is_small_emulated(problem)) return split_gemm_seconds(size);
   return std::min(strict_gemm_seconds(size), split_gemm_seconds(size));
 }
 

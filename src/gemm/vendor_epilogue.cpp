@@ -64,6 +64,7 @@ class Reading {
       return false;
     epilogue_.has_bias = true;
     epilogue_.bias = access.data;
+    epilogue_.is_bias_of_rows = planned_.inner_is_rows;
     bias_dtype_ = access.dtype;
     held_ = Held::biased;
     return true;

@@ -18,6 +18,9 @@ struct VendorEpilogue {
   bool has_bias = false;
   /// One element, of the result's dtype, for each of the result's contiguous dimension.
   const void* bias = nullptr;
+  /// The bias has an element for each row of y instead of one for each column. Where y has but one
+  /// of either, strides alone would not tell.
+  bool is_bias_of_rows = false;
   void* result = nullptr;
   DataType dtype = DataType::float32;  ///< of the result
   MatrixStrides strides;               ///< of the result

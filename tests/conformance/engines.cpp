@@ -328,6 +328,28 @@ TEST_CASE("what a GEMM takes in of an epilogue is what a sweep makes of it", "[c
           }
 }
 
+TEST_CASE("a bias is added to a single row or column of y as a sweep adds it", "[conformance]") {
+  Random random;
+  INFO(random.hint());
+  for (const DataType dtype : {DataType::float32, DataType::float16, DataType::bfloat16})
+    for (const bool is_row : {false, true})
+      for (const OperandKind kind : {OperandKind::row, OperandKind::column})
+        for (const ResultLayout layout :
+             {ResultLayout::row_major, ResultLayout::column_major, ResultLayout::any}) {
+          Settings settings;
+          settings.dtype = dtype;
+          settings.m = is_row ? 1 : 271;
+          settings.n = is_row ? 271 : 1;
+          settings.k = 48;
+          settings.result = layout;
+          MixedWorkload workload(settings_of(settings), "y + b", {{"b", kind}});
+          INFO(describe(settings) << "\n" << workload.plan().explain());
+          workload.fill_exact(random);
+          workload.execute();
+          workload.check();
+        }
+}
+
 TEST_CASE("a GEMM takes in a bias where that is the whole epilogue", "[conformance]") {
   struct Case {
     const char* text;
