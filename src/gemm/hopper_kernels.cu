@@ -18,9 +18,9 @@ namespace {
 constexpr int warp_size = 32;
 constexpr unsigned whole_warp = 0xffffffffu;
 constexpr int warpgroup_size = 128;
-/// Two warpgroups multiply, one warp copies, and two warpgroups split w where it is streamed.
+/// Two warpgroups multiply; of a third one a warp copies, or two where x and w have rings of their
+/// own.
 constexpr int multiplying_warps = 8;
-constexpr int splitting_warps = 8;
 
 /// A line of a tile: 64 elements of two bytes, or 32 of float32.
 constexpr int line_bytes = 128;
@@ -31,13 +31,8 @@ constexpr int shared_bytes_of_block = 227 * 1024;
 constexpr std::uint32_t infinity_bits = 0x7f800000u;
 /// As in split_kernels: the largest scaled magnitude is in [2^14, 2^15).
 constexpr int top_exponent = 14;
-/// From here on a scaled element keeps all of its bits: 2^-14.
-constexpr float narrowest = 1.0f / (1 << 14);
 /// Steps after which a sum of high products is promoted.
 constexpr int promotion_steps = 1;
-constexpr int least_biased_exponent = 15;
-/// Blocks of a streamed row may differ by this power of two, in either direction.
-constexpr int largest_spread = 60;
 
 struct Parameters {
   CUtensorMap x_map;
@@ -66,28 +61,17 @@ struct Layout {
   static constexpr bool is_split = format == HopperFormat::split || format == HopperFormat::streamed;
   static constexpr bool is_streamed = format == HopperFormat::streamed;
   static constexpr int parts = is_split ? 2 : 1;
-  /// First the warpgroups that multiply, then those that split, then that of the warp that copies,
-  /// since registers are given up by warpgroups.
+  /// First the warpgroups that multiply, then that of the warps that copy, since registers are given
+  /// up by warpgroups.
   static constexpr int multiplying_threads = 2 * warpgroup_size;
-  static constexpr int splitting_threads = is_streamed ? splitting_warps * warp_size : 0;
-  static constexpr int threads =
-      multiplying_threads + splitting_threads + warpgroup_size;
+  static constexpr int threads = multiplying_threads + warpgroup_size;
   static constexpr int x_part_bytes = columns * line_bytes;
   static constexpr int w_bytes = parts * w_part_bytes;
   static constexpr int stage_bytes = w_bytes + parts * x_part_bytes;
-  /// Barriers and what streamed rows need, after the tiles.
-  static constexpr int other_bytes = 12 * 1024;
+  static constexpr int other_bytes = 1024;
   static constexpr int fitting_stages = (shared_bytes_of_block - 1024 - other_bytes) / stage_bytes;
   static constexpr int stages = fitting_stages < most_stages ? fitting_stages : most_stages;
   static constexpr int dynamic_bytes = 1024 + stages * stage_bytes;
-};
-
-constexpr int no_reference = 1 << 20;
-
-/// Of a row in one step: what its products are multiplied by, and the exponent of its sum.
-struct StepScale {
-  float factor;
-  int reference;
 };
 
 /// A unit of work: one tile, over one slice of k.
@@ -150,19 +134,12 @@ __device__ int scale_exponent(std::uint32_t largest) {
   return top_exponent - magnitude;
 }
 
-/// The same for 64 elements of a streamed row. Where the largest magnitude is below 2^-112 it is
-/// limited, so that one multiplication by a normal number does it.
-__device__ int block_exponent(std::uint32_t largest) {
-  return top_exponent + 127 - max(static_cast<int>(largest >> 23), least_biased_exponent);
-}
-
 template <HopperFormat format, int columns>
 struct Shared {
   using L = Layout<format, columns>;
   std::uint32_t tiles;  ///< address of the stages
   std::uint32_t full;
   std::uint32_t empty;
-  std::uint32_t ready;  ///< split, where w is streamed
 
   __device__ std::uint32_t w(int stage) const { return tiles + stage * L::stage_bytes; }
   __device__ std::uint32_t x(int stage) const { return w(stage) + L::w_bytes; }
@@ -201,12 +178,10 @@ __device__ void copy_tiles(const Parameters& p, const Shared<format, columns>& s
       for (int part = 0; part < L::parts; ++part) {
         const std::uint32_t to =
             shared.w(ring.stage) + part * w_part_bytes + x_rank * w_slice * line_bytes;
-        const int w_k = format == HopperFormat::streamed ? k + part * (hopper_step / 2) : k;
-        const int w_part = format == HopperFormat::streamed ? 0 : part;
         if (p.x_cluster == 1)
-          copy_box(to, p.w_map, w_k, w_row, w_part, full, w_policy);
+          copy_box(to, p.w_map, k, w_row, part, full, w_policy);
         else
-          copy_box_to(w_blocks, to, p.w_map, w_k, w_row, w_part, full, w_policy);
+          copy_box_to(w_blocks, to, p.w_map, k, w_row, part, full, w_policy);
       }
 #pragma unroll
       for (int part = 0; part < L::parts; ++part) {
@@ -222,198 +197,6 @@ __device__ void copy_tiles(const Parameters& p, const Shared<format, columns>& s
   }
 }
 
-__device__ float4 load_shared(std::uint32_t address) {
-  float4 value;
-  asm volatile("ld.shared.v4.f32 {%0, %1, %2, %3}, [%4];"
-               : "=f"(value.x), "=f"(value.y), "=f"(value.z), "=f"(value.w)
-               : "r"(address)
-               : "memory");
-  return value;
-}
-
-__device__ void store_shared(std::uint32_t address, const __half2 (&values)[4]) {
-  const auto* bits = reinterpret_cast<const std::uint32_t*>(values);
-  asm volatile("st.shared.v4.b32 [%0], {%1, %2, %3, %4};" ::"r"(address), "r"(bits[0]),
-               "r"(bits[1]), "r"(bits[2]), "r"(bits[3])
-               : "memory");
-}
-
-__device__ __forceinline__ float larger_magnitude(float a, float b) {
-  float result;  // NaN if one is
-  asm("max.NaN.f32 %0, %1, %2;" : "=f"(result) : "f"(fabsf(a)), "f"(fabsf(b)));
-  return result;
-}
-
-// A warp splits four times four rows in each step, of which eight lanes have one each, and a lane
-// eight elements. The rows are 32 apart, so that they are swizzled alike.
-constexpr int rows_at_once = warp_size / 8;
-constexpr int row_sets = hopper_rows / (splitting_warps * rows_at_once);
-constexpr int set_bytes = splitting_warps * rows_at_once * line_bytes;
-static_assert(row_sets * splitting_warps * rows_at_once == hopper_rows && row_sets == 4);
-
-/// Where a lane's elements are, from the beginning of a tile: a row's two lines of 32 elements become
-/// its high and its low line.
-struct LanePlace {
-  std::uint32_t first;   ///< four of the eight elements
-  std::uint32_t second;  ///< the others
-  bool is_swapped;       ///< the second are the front ones
-  std::uint32_t to;
-
-  __device__ LanePlace(int warp, int lane) {
-    const int row = warp * rows_at_once + lane / 8;
-    const std::uint32_t j = lane % 8;
-    const std::uint32_t swizzle = row % 8;
-    const std::uint32_t line = row * line_bytes;
-    // The halves of a row begin with different chunks, so that no two lanes meet in a bank.
-    const std::uint32_t chunk = 2 * (j % 4);
-    const std::uint32_t half = j / 4;
-    first = line + half * w_part_bytes + (((chunk + half) ^ swizzle) << 4);
-    second = line + half * w_part_bytes + (((chunk + 1 - half) ^ swizzle) << 4);
-    is_swapped = half != 0;
-    to = line + ((j ^ swizzle) << 4);
-  }
-};
-
-/// Splits the sets first_set and first_set + 1 in their place, and leaves the bits of each row's
-/// largest magnitude.
-__device__ __forceinline__ void split_two_sets(std::uint32_t tile, const LanePlace& place,
-                                               int first_set, int first_row, std::uint32_t* marks,
-                                               std::uint32_t (&bits)[row_sets]) {
-  constexpr int elements = 8;
-  float values[2][elements];
-  float largest[2];
-#pragma unroll
-  for (int t = 0; t < 2; ++t) {
-    const std::uint32_t set = tile + (first_set + t) * set_bytes;
-    const float4 first = load_shared(set + place.first);
-    const float4 second = load_shared(set + place.second);
-    const float4 front = place.is_swapped ? second : first;
-    const float4 back = place.is_swapped ? first : second;
-    const float loaded[elements] = {front.x, front.y, front.z, front.w,
-                                    back.x,  back.y,  back.z,  back.w};
-#pragma unroll
-    for (int i = 0; i < elements; ++i) values[t][i] = loaded[i];
-    const float a = larger_magnitude(loaded[0], loaded[1]);
-    const float b = larger_magnitude(loaded[2], loaded[3]);
-    const float c = larger_magnitude(loaded[4], loaded[5]);
-    const float d = larger_magnitude(loaded[6], loaded[7]);
-    largest[t] = larger_magnitude(larger_magnitude(a, b), larger_magnitude(c, d));
-  }
-#pragma unroll
-  for (int distance = 4; distance > 0; distance /= 2)
-#pragma unroll
-    for (int t = 0; t < 2; ++t)
-      largest[t] =
-          larger_magnitude(largest[t], __shfl_xor_sync(whole_warp, largest[t], distance));
-#pragma unroll
-  for (int t = 0; t < 2; ++t) bits[first_set + t] = __float_as_uint(largest[t]);
-  if (max(bits[first_set], bits[first_set + 1]) >= infinity_bits) {
-    // The row will be computed from its elements: nothing of it must reach the sums.
-#pragma unroll
-    for (int t = 0; t < 2; ++t)
-      if (bits[first_set + t] >= infinity_bits)
-#pragma unroll
-        for (float& value : values[t]) value = 0;
-  }
-  float least = narrowest;
-  float scale[2];
-#pragma unroll
-  for (int t = 0; t < 2; ++t) {
-    scale[t] = power_of_two(block_exponent(bits[first_set + t]));
-    __half2 high[elements / 2];
-    __half2 low[elements / 2];
-#pragma unroll
-    for (int i = 0; i < elements / 2; ++i) {
-      const float a = values[t][2 * i] * scale[t];
-      const float b = values[t][2 * i + 1] * scale[t];
-      least = fminf(fminf(least, fabsf(a)), fabsf(b));
-      high[i] = __floats2half2_rn(a, b);
-      const float2 taken = __half22float2(high[i]);
-      low[i] = __floats2half2_rn((a - taken.x) * (1 << low_part_exponent),
-                                 (b - taken.y) * (1 << low_part_exponent));
-    }
-    const std::uint32_t set = tile + (first_set + t) * set_bytes;
-    store_shared(set + place.to, high);
-    store_shared(set + w_part_bytes + place.to, low);
-  }
-  if (least < narrowest) {
-#pragma unroll
-    for (int t = 0; t < 2; ++t) {
-      bool is_wide = false;
-#pragma unroll
-      for (const float value : values[t])
-        is_wide |= value != 0 && fabsf(value * scale[t]) < narrowest;
-      if (is_wide)
-        atomicOr(&marks[first_row + (first_set + t) * splitting_warps * rows_at_once],
-                 row_is_wide);
-    }
-  }
-}
-
-template <int columns>
-__device__ void split_tiles(const Parameters& p,
-                            const Shared<HopperFormat::streamed, columns>& shared,
-                            std::uint32_t* wide_marks, StepScale (*scales)[hopper_rows]) {
-  using L = Layout<HopperFormat::streamed, columns>;
-  const int lane = threadIdx.x % warp_size;
-  const int warp = (threadIdx.x - L::multiplying_threads) / warp_size;
-  const LanePlace place(warp, lane);
-  const int first_row = warp * rows_at_once + lane / 8;
-  // The first four of the lanes that share rows keep one of them each.
-  const int own_set = lane % 8;
-  const int own_row = first_row + own_set * splitting_warps * rows_at_once;
-  const bool keeps_row = own_set < row_sets;
-  const std::uint32_t rank = rank_in_cluster();
-  const int blocks = p.cluster * p.x_cluster;
-  Ring<L::stages> ring;
-  const int units = unit_count(p);
-  for (int index = blockIdx.x / blocks; index < units; index += gridDim.x / blocks) {
-    const Unit unit(p, index, rank);
-    std::uint32_t largest = 0;
-    int reference = no_reference;
-    std::uint32_t marks = 0;
-    if (keeps_row) wide_marks[own_row] = 0;
-    __syncwarp();
-    for (int step = unit.begin; step < unit.end; ++step) {
-      barrier_wait(shared.full + 8 * ring.stage, ring.parity);
-      std::uint32_t bits[row_sets];
-      split_two_sets(shared.w(ring.stage), place, 0, first_row, wide_marks, bits);
-      split_two_sets(shared.w(ring.stage), place, 2, first_row, wide_marks, bits);
-      if (keeps_row) {
-        std::uint32_t own = own_set < 2 ? (own_set == 0 ? bits[0] : bits[1])
-                                        : (own_set == 2 ? bits[2] : bits[3]);
-        if (own >= infinity_bits) {
-          marks |= row_is_not_finite;
-          own = 0;
-        }
-        const int exponent = block_exponent(own);
-        if (reference == no_reference && own != 0) reference = exponent;
-        largest = max(largest, own);
-        const int spread = exponent - reference;
-        const int limited = max(-largest_spread, min(largest_spread, spread));
-        if (own != 0 && limited != spread) marks |= row_is_not_finite;
-        scales[ring.stage][own_row] = {own == 0 ? 0.0f : power_of_two(-limited),
-                                       reference == no_reference ? 0 : reference};
-      }
-      publish_shared_stores();
-      __syncwarp();
-      if (lane == 0) barrier_arrive(shared.ready + 8 * ring.stage);
-      ring.advance();
-    }
-    const int n = unit.w_tile * hopper_rows + own_row;
-    if (keeps_row && n < p.n) {
-      const std::int64_t place_of_row = unit.slice * static_cast<std::int64_t>(p.n) + n;
-      RowScale scale;
-      scale.exponent = scale_exponent(largest);
-      scale.marks = marks | wide_marks[own_row];
-      scale.sum = static_cast<float>(p.steps * hopper_step) * (1 << (top_exponent + 1));
-      p.w_scales[place_of_row] = scale;
-      p.w_states[place_of_row] = scale.marks != 0 ? state_marked : 0;
-    }
-    __syncwarp();
-  }
-}
-
 template <HopperFormat format, int registers>
 __device__ __forceinline__ void multiply_step(float (&sum)[registers], std::uint64_t a,
                                               std::uint64_t b, int accumulates) {
@@ -426,10 +209,36 @@ __device__ __forceinline__ void multiply_step(float (&sum)[registers], std::uint
   }
 }
 
+/// Stores the elements of y that a thread has: of the rows tile_row and tile_row + 8 of the tile.
+template <HopperFormat format, int columns>
+__device__ __forceinline__ void store_tile(const Parameters& p, const Unit& unit, int tile_row,
+                                           const int (&row_exponents)[2],
+                                           const float (&total)[columns / 2]) {
+  using L = Layout<format, columns>;
+  const int first_n = unit.w_tile * hopper_rows + tile_row;
+  const int first_m = unit.x_tile * columns + 2 * (static_cast<int>(threadIdx.x) % 4);
+  float* const y = p.y + unit.slice * p.slice_stride;
+#pragma unroll
+  for (int j = 0; j < columns / 8; ++j)
+#pragma unroll
+    for (int column = 0; column < 2; ++column) {
+      const int m = first_m + 8 * j + column;
+      if (m >= p.m) continue;
+      const int exponent = L::is_split ? p.x_scales[m].exponent : 0;
+#pragma unroll
+      for (int row = 0; row < 2; ++row) {
+        const int n = first_n + 8 * row;
+        const float value = total[4 * j + 2 * row + column];
+        if (n < p.n)
+          y[m * p.y_row_stride + n * p.y_column_stride] =
+              L::is_split ? unscaled(value, exponent + row_exponents[row]) : value;
+      }
+    }
+}
+
 /// A warpgroup: 64 rows of w by all columns of the tile.
 template <HopperFormat format, int columns>
-__device__ void multiply_tiles(const Parameters& p, const Shared<format, columns>& shared,
-                               const StepScale (*scales)[hopper_rows]) {
+__device__ void multiply_tiles(const Parameters& p, const Shared<format, columns>& shared) {
   using L = Layout<format, columns>;
   constexpr int registers = columns / 2;
   const int lane = threadIdx.x % warp_size;
@@ -524,42 +333,6 @@ __device__ void multiply_tiles(const Parameters& p, const Shared<format, columns
         const int n = unit.w_tile * hopper_rows + tile_row + 8 * i;
         if (n < p.n) row_exponents[i] = p.w_scales[n].exponent;
       }
-    } else if constexpr (format == HopperFormat::streamed) {
-      float sum[registers];
-#pragma unroll
-      for (int i = 0; i < registers; ++i) total[i] = 0;
-      for (int step = unit.begin; step < unit.end; ++step) {
-        const std::uint64_t high = tile_descriptor(shared.w(ring.stage) + w_offset + high_offset);
-        const std::uint64_t low = tile_descriptor(shared.w(ring.stage) + w_offset + low_offset);
-        const std::uint64_t x_high = tile_descriptor(shared.x(ring.stage));
-        const std::uint64_t x_low = tile_descriptor(shared.x(ring.stage) + L::x_part_bytes);
-        barrier_wait(shared.full + 8 * ring.stage, ring.parity);
-        barrier_wait(shared.ready + 8 * ring.stage, ring.parity);
-        wgmma_begin();
-        multiply_step<format>(sum, high, x_low, 0);
-        multiply_step<format>(sum, low, x_high, 1);
-        wgmma_commit();
-        const StepScale scale[2] = {scales[ring.stage][tile_row],
-                                    scales[ring.stage][tile_row + 8]};
-        wgmma_wait<0>();
-        pin(sum);
-#pragma unroll
-        for (int i = 0; i < registers; ++i) sum[i] *= 1.0f / (1 << low_part_exponent);
-        pin(sum);
-        wgmma_begin();
-        multiply_step<format>(sum, high, x_high, 1);
-        wgmma_commit();
-        wgmma_wait<0>();
-        pin(sum);
-        __syncwarp();
-        release(ring.stage);
-#pragma unroll
-        for (int i = 0; i < registers; ++i)
-          total[i] = fmaf(scale[i / 2 % 2].factor, sum[i], total[i]);
-        row_exponents[0] = scale[0].reference;
-        row_exponents[1] = scale[1].reference;
-        ring.advance();
-      }
     } else {
       int previous = 0;
       for (int step = unit.begin; step < unit.end; ++step) {
@@ -579,71 +352,69 @@ __device__ void multiply_tiles(const Parameters& p, const Shared<format, columns
       release(previous);
     }
 
-    const int first_n = unit.w_tile * hopper_rows + tile_row;
-    const int first_m = unit.x_tile * columns + 2 * (lane % 4);
-    float* const y = p.y + unit.slice * p.slice_stride;
-#pragma unroll
-    for (int j = 0; j < columns / 8; ++j)
-#pragma unroll
-      for (int column = 0; column < 2; ++column) {
-        const int m = first_m + 8 * j + column;
-        if (m >= p.m) continue;
-        const int exponent = L::is_split ? p.x_scales[m].exponent : 0;
-#pragma unroll
-        for (int row = 0; row < 2; ++row) {
-          const int n = first_n + 8 * row;
-          const float value = total[4 * j + 2 * row + column];
-          if (n < p.n)
-            y[m * p.y_row_stride + n * p.y_column_stride] =
-                L::is_split ? unscaled(value, exponent + row_exponents[row]) : value;
-        }
-      }
+    store_tile<format, columns>(p, unit, tile_row, row_exponents, total);
   }
 }
+
+#include "gemm/hopper_streamed.cuh"
 
 template <HopperFormat format, int columns>
 __global__ void __launch_bounds__(Layout<format, columns>::threads, 1)
     hopper_tiles(const __grid_constant__ Parameters p) {
 #if defined(__CUDA_ARCH_FEAT_SM90_ALL)
   using L = Layout<format, columns>;
-  constexpr bool is_streamed = format == HopperFormat::streamed;
   extern __shared__ unsigned char dynamic_memory[];
-  __shared__ alignas(8) std::uint64_t barriers[3][L::stages];
-  __shared__ std::uint32_t wide_marks[is_streamed ? hopper_rows : 1];
-  __shared__ StepScale scales[is_streamed ? L::stages : 1][hopper_rows];
-
-  Shared<format, columns> shared;
-  shared.tiles = (shared_address(dynamic_memory) + 1023) / 1024 * 1024;
-  shared.full = shared_address(barriers[0]);
-  shared.empty = shared_address(barriers[1]);
-  shared.ready = shared_address(barriers[2]);
-  if (threadIdx.x == 0) {
-    prefetch_map(p.x_map);
-    prefetch_map(p.w_map);
-    for (int i = 0; i < L::stages; ++i) {
-      barrier_create(shared.full + 8 * i, 1);
-      barrier_create(shared.empty + 8 * i, multiplying_warps * (p.cluster + p.x_cluster - 1));
-      barrier_create(shared.ready + 8 * i, splitting_warps);
+  const std::uint32_t tiles = (shared_address(dynamic_memory) + 1023) / 1024 * 1024;
+  const int warp = threadIdx.x / warp_size - multiplying_warps;
+  const bool copies = threadIdx.x % warp_size == 0;
+  if constexpr (format == HopperFormat::streamed) {
+    __shared__ alignas(8) std::uint64_t barriers[2][2][most_stages];
+    // Seldom looked at: registers are too few.
+    __shared__ StreamedRow rows[multiplying_warps * warp_size][2];
+    const StreamedShared<columns> shared(tiles, barriers);
+    if (threadIdx.x == 0) {
+      prefetch_map(p.x_map);
+      prefetch_map(p.w_map);
+      shared.create_barriers();
+      barrier_publish();
     }
-    barrier_publish();
-  }
-  __syncthreads();
-  cluster_wait_for_all();
-
-  const int copying_warp = (L::multiplying_threads + L::splitting_threads) / warp_size;
-  if (threadIdx.x < L::multiplying_threads) {
-    take_registers<is_streamed ? 152 : 232>();
-    multiply_tiles(p, shared, scales);
-  } else if (is_streamed && threadIdx.x < L::multiplying_threads + L::splitting_threads) {
-    give_registers<72>();
-    if constexpr (is_streamed) split_tiles(p, shared, wide_marks, scales);
+    __syncthreads();
+    if (warp < 0) {
+      take_registers<240>();
+      multiply_streamed(p, shared, rows[threadIdx.x]);
+    } else {
+      give_registers<24>();
+      if (copies && warp == 0) copy_streamed_w(p, shared);
+      if (copies && warp == 1) copy_streamed_x(p, shared);
+    }
   } else {
-    give_registers<is_streamed ? 32 : 40>();
-    if (threadIdx.x == copying_warp * warp_size) copy_tiles(p, shared);
+    __shared__ alignas(8) std::uint64_t barriers[2][L::stages];
+    Shared<format, columns> shared;
+    shared.tiles = tiles;
+    shared.full = shared_address(barriers[0]);
+    shared.empty = shared_address(barriers[1]);
+    if (threadIdx.x == 0) {
+      prefetch_map(p.x_map);
+      prefetch_map(p.w_map);
+      for (int i = 0; i < L::stages; ++i) {
+        barrier_create(shared.full + 8 * i, 1);
+        barrier_create(shared.empty + 8 * i, multiplying_warps * (p.cluster + p.x_cluster - 1));
+      }
+      barrier_publish();
+    }
+    __syncthreads();
+    cluster_wait_for_all();
+    if (warp < 0) {
+      take_registers<232>();
+      multiply_tiles(p, shared);
+    } else {
+      give_registers<40>();
+      if (copies && warp == 0) copy_tiles(p, shared);
+    }
+    __syncwarp();
+    // Others may still copy to this block's memory and arrive at its barriers.
+    cluster_wait_for_all();
   }
-  __syncwarp();
-  // Others may still copy to this block's memory and arrive at its barriers.
-  cluster_wait_for_all();
 #else
   (void)p;
 #endif
@@ -703,11 +474,19 @@ int ceiling(std::int64_t dividend, std::int64_t divisor) {
 }
 
 template <HopperFormat format, int columns>
+constexpr int dynamic_bytes() {
+  if constexpr (format == HopperFormat::streamed)
+    return StreamedLayout<columns>::dynamic_bytes;
+  else
+    return Layout<format, columns>::dynamic_bytes;
+}
+
+template <HopperFormat format, int columns>
 void load_kernel() {
   require_success(
       cudaFuncSetAttribute(hopper_tiles<format, columns>,
                            cudaFuncAttributeMaxDynamicSharedMemorySize,
-                           Layout<format, columns>::dynamic_bytes),
+                           dynamic_bytes<format, columns>()),
       "cudaFuncSetAttribute");
 }
 
@@ -756,10 +535,12 @@ void launch(const HopperProduct* of_product, const HopperTiling& tiling, cudaStr
       cudaDeviceGetAttribute(&processors, cudaDevAttrMultiProcessorCount, device),
       "cudaDeviceGetAttribute");
   const int blocks = tiling.cluster * tiling.x_cluster;
+  if (format == HopperFormat::streamed && blocks > 1)
+    throw Error(Status::internal_error, "a streamed product has no clusters");
   cudaLaunchConfig_t configuration = {};
   cudaLaunchAttribute attribute;
   configuration.blockDim = dim3(L::threads);
-  configuration.dynamicSmemBytes = L::dynamic_bytes;
+  configuration.dynamicSmemBytes = dynamic_bytes<format, columns>();
   configuration.stream = stream;
   attribute.id = cudaLaunchAttributeClusterDimension;
   attribute.val.clusterDim.x = static_cast<unsigned>(blocks);

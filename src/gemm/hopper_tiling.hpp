@@ -16,8 +16,8 @@ enum class HopperFormat {
   bfloat16,
   /// x and w in two parts (split_kernels.hpp).
   split,
-  /// x in two parts, w in float32, which is split in shared memory. Every row of w has a power of
-  /// two for each 64 of k.
+  /// x in two parts, w in float32, which is split in registers. A row of w may have another power
+  /// of two for each 64 of k.
   streamed
 };
 
