@@ -1,6 +1,6 @@
 #!/usr/bin/env bash
-# Measures the engines on this machine's GPU: their accuracy, their speed, and, where python3 has
-# PyTorch, its linear layer on the same problems. Prints Markdown.
+# Measures the engines on this machine's GPU: their accuracy, their speed, whether plans choose the fastest, and, where
+# python3 has PyTorch, its linear layer on the same problems. Prints Markdown.
 #
 #     perf/engines.sh BUILD_FOLDER
 set -euo pipefail
@@ -13,6 +13,8 @@ echo
 "$build/bin/postlude_perf_engine_accuracy"
 echo
 "$build/bin/postlude_perf_engine_speed"
+echo
+"$build/bin/postlude_perf_engine_choice" || echo "a plan's choice of engine is to be mended"
 echo
 if python3 -c 'import torch; assert torch.cuda.is_available()' 2>/dev/null; then
   python3 "$here/engine_peers.py"

@@ -19,9 +19,10 @@ std::size_t fastest_algorithm(int device, const CublasLtMatmul& matmul, const Ma
                               const std::vector<cublasLtMatmulHeuristicResult_t>& algorithms);
 
 /// The algorithm of one of a GEMM's products: that of `name` in `kept` where there is one, else the
-/// fastest of the library's proposals when `is_timed`, else the first one; none where the library
-/// has none within `workspace` bytes. Throws Error(invalid_argument) for a kept algorithm that the
-/// library does not run for this product.
+/// fastest of the library's proposals when `is_timed`, else the first one, or for short sums of a
+/// small product the first that is one kernel; none where the library has none within `workspace`
+/// bytes. Throws Error(invalid_argument) for a kept algorithm that the library does not run for
+/// this product.
 std::optional<cublasLtMatmulHeuristicResult_t> settle_algorithm(
     int device, const CublasLtMatmul& matmul, const MatmulShape& shape,
     const MatmulAlignment& alignment, std::size_t workspace, const std::string& name,

@@ -79,6 +79,29 @@ void fill_factor(void* data, cudaDataType_t type, std::size_t count) {
   require_success(cudaGetLastError(), "filling memory for the timing of algorithms");
 }
 
+/// Parts into which an algorithm cuts k, to be added up by a second kernel.
+std::int32_t parts_of_k(const cublasLtMatmulAlgo_t& algorithm) {
+  std::int32_t parts = 1;
+  std::size_t written = 0;
+  require_success(cublasLtMatmulAlgoConfigGetAttribute(&algorithm, CUBLASLT_ALGO_CONFIG_SPLITK_NUM,
+                                                       &parts, sizeof parts, &written),
+                  "cublasLtMatmulAlgoConfigGetAttribute");
+  return parts;
+}
+
+/// Of the library's proposals the first; for short sums of small products the first that has no
+/// second kernel: launching one takes the host longer than a few hundred steps take the device.
+std::size_t preferred_algorithm(const MatmulShape& shape,
+                                const std::vector<cublasLtMatmulHeuristicResult_t>& algorithms) {
+  constexpr std::int64_t short_sum = 512;
+  constexpr std::int64_t small_product = 1 << 18;
+  const std::int64_t k = shape.a.transpose ? shape.a.rows : shape.a.columns;
+  if (k > short_sum || shape.batch * shape.d.rows * shape.d.columns > small_product) return 0;
+  for (std::size_t i = 0; i < algorithms.size(); ++i)
+    if (parts_of_k(algorithms[i].algo) <= 1) return i;
+  return 0;
+}
+
 }  // namespace
 
 std::size_t fastest_algorithm(int device, const CublasLtMatmul& matmul, const MatmulShape& shape,
@@ -140,7 +163,8 @@ std::optional<cublasLtMatmulHeuristicResult_t> settle_algorithm(
     for (const auto& proposal : matmul.algorithms(alignment, allowed, most_proposals))
       if (proposal.workspaceSize <= workspace) possible.push_back(proposal);
     if (!possible.empty())
-      return possible[is_timed ? fastest_algorithm(device, matmul, shape, possible) : 0];
+      return possible[is_timed ? fastest_algorithm(device, matmul, shape, possible)
+                               : preferred_algorithm(shape, possible)];
   }
   return {};
 }
