@@ -133,8 +133,9 @@ class Plan {
   /// it 2), "problem", "written" (lines of the program as it was written), "rewrites" (name,
   /// before, after, reason, saved), "program" (lines of what is executed), "engines" (name, state,
   /// reason, workspace_bytes, takes_in), "gemm" (y, flops, bytes), "stages" (sweep, domain,
-  /// operations_an_element, reductions, reads, writes, bytes, flops, is_taken_in) and "totals"
-  /// (gemm_flops, minimum_bytes, workspace_bytes). Extents are batch, rows, columns. Since: 0.1.
+  /// operations_an_element, reductions, reads, writes, bytes, flops, is_taken_in, is_on_panels) and
+  /// "totals" (gemm_flops, minimum_bytes, workspace_bytes). Extents are batch, rows, columns.
+  /// Since: 0.1.
   std::string explain_json() const;
 
   /// One line of text for PlanOptions::gemm_choice of a later plan for the same problem, to be kept

@@ -149,18 +149,20 @@ POSTLUDE_FUNCTION void apply_any(Operation operation, T* result, const T* a, con
   }
 }
 
-/// Uniform random numbers of the elements of a span, whose indices `position` counts.
+/// Uniform random numbers of the elements of a span, whose indices `position` counts: its address
+/// is the index of its first element.
 template <class T, int packets, int width>
 POSTLUDE_FUNCTION void draw(const OperandAccess& position, std::int64_t parts, double seed,
                             const Span& span, T* result) {
   const LaneLayout layout(position, parts, span);
   const auto key = static_cast<std::uint64_t>(static_cast<std::int64_t>(seed));
+  const std::int64_t first =
+      layout.first + static_cast<std::int64_t>(reinterpret_cast<std::uintptr_t>(position.data));
   POSTLUDE_UNROLL
   for (int p = 0; p < packets; ++p) {
     POSTLUDE_UNROLL
     for (int lane = 0; lane < width; ++lane) {
-      const std::int64_t index =
-          layout.first + p * layout.packet_stride + lane * layout.lane_stride;
+      const std::int64_t index = first + p * layout.packet_stride + lane * layout.lane_stride;
       result[p * width + lane] =
           static_cast<T>(philox_uniform(static_cast<std::uint64_t>(index), key));
     }

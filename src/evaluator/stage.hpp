@@ -65,7 +65,8 @@ struct alignas(8) Instruction {
 };
 
 /// A strided array in memory as a stage sees it; a stride of 0 broadcasts. With a divisor above 1
-/// as many neighbours along that dimension share one element.
+/// as many neighbours along that dimension share one element. Positions, which count elements, have
+/// the index of the first for an address.
 struct OperandAccess {
   void* data = nullptr;
   std::int64_t stride_batch = 0;

@@ -5,16 +5,22 @@
 namespace postlude {
 namespace detail {
 
-void enqueue_stages(const ExecutionSpace& space, const ExecutionPlan& plan,
-                    const BoundMemory& memory, const std::vector<const Binding*>& bindings,
-                    const std::vector<Tensor>& outputs) {
+std::vector<BoundStage> bind_stages(const ExecutionPlan& plan, const BoundMemory& memory,
+                                    const std::vector<const Binding*>& bindings,
+                                    const std::vector<Tensor>& outputs) {
   std::vector<BoundStage> stages;
   stages.reserve(plan.stages.size());
   for (const PlannedStage& stage : plan.stages)
     stages.push_back({stage.sweep, stage.joins_previous,
                       bind_stage(plan, stage, memory, bindings, outputs),
                       reinterpret_cast<ReductionState*>(memory.workspace + stage.partials_offset)});
-  run_stages(space, stages, plan.compute_dtype);
+  return stages;
+}
+
+void enqueue_stages(const ExecutionSpace& space, const ExecutionPlan& plan,
+                    const BoundMemory& memory, const std::vector<const Binding*>& bindings,
+                    const std::vector<Tensor>& outputs) {
+  run_stages(space, bind_stages(plan, memory, bindings, outputs), plan.compute_dtype);
 }
 
 }  // namespace detail

@@ -8,9 +8,16 @@
 
 #include "execute/binding.hpp"
 #include "plan/planner.hpp"
+#include "sweep/bound_stage.hpp"
 
 namespace postlude {
 namespace detail {
+
+/// All stages of a plan with the addresses of one execution. `bindings` has one for each operand of
+/// its program.
+std::vector<BoundStage> bind_stages(const ExecutionPlan& plan, const BoundMemory& memory,
+                                    const std::vector<const Binding*>& bindings,
+                                    const std::vector<Tensor>& outputs);
 
 /// Enqueues all stages of a plan on `space`. `bindings` has one for each operand of its program.
 void enqueue_stages(const ExecutionSpace& space, const ExecutionPlan& plan,

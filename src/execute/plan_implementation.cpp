@@ -15,6 +15,7 @@
 #include "execute/memory.hpp"
 #include "execute/prepared_weights_implementation.hpp"
 #include "execute/problem_shape.hpp"
+#include "execute/run_panels.hpp"
 #include "execute/space_checks.hpp"
 #include "gemm/engine_list.hpp"
 #include "plan/gemm_choice.hpp"
@@ -91,7 +92,7 @@ std::string engine_of(const PlanOptions& options, const GemmChoice& kept) {
 std::shared_ptr<const GemmPlan> settle_algorithms(const ExecutionSpace& space, ExecutionPlan& plan,
                                                   const AlgorithmChoice& choice) {
   const std::size_t chosen = plan.chosen_engine;
-  EngineAnswer answer = engine_list()[chosen]->consider(space, plan.gemm, choice);
+  EngineAnswer answer = engine_list()[chosen]->consider(space, gemm_of_panel(plan), choice);
   if (!choice.kept.empty() && answer.gemm->algorithms().empty())
     throw Error(Status::invalid_argument, "gemm_choice has algorithms '" +
                                               choice.kept.substr(0, 64) + "': the engine " +
@@ -100,6 +101,12 @@ std::shared_ptr<const GemmPlan> settle_algorithms(const ExecutionSpace& space, E
   plan.workspace_bytes = plan.engine_offset;
   place_engine(plan, std::move(plan.engines), chosen);
   return answer.gemm;
+}
+
+std::vector<EngineCandidate> candidates_of(const std::vector<EngineAnswer>& answers) {
+  std::vector<EngineCandidate> candidates;
+  for (const EngineAnswer& answer : answers) candidates.push_back(answer.candidate);
+  return candidates;
 }
 
 ExecutionPlan make_plan(const ExecutionSpace& space, const LinearProblem& problem,
@@ -121,10 +128,14 @@ ExecutionPlan make_plan(const ExecutionSpace& space, const LinearProblem& proble
   const auto plan_for = [&](const GemmProblem& asked) {
     ExecutionPlan plan = make_execution_plan(rewritten.program, asked, options.layout);
     plan.rewrites = rewritten.applied;
-    const std::vector<EngineAnswer> answers = consider_engines(space, plan.gemm);
-    std::vector<EngineCandidate> candidates;
-    for (const EngineAnswer& answer : answers) candidates.push_back(answer.candidate);
-    const std::size_t index = choose_engine(candidates, engine);
+    std::vector<EngineAnswer> answers = consider_engines(space, plan.gemm);
+    std::size_t index = choose_engine(candidates_of(answers), engine);
+    cut_into_panels(plan, answers[index].candidate);
+    if (plan.panels.cut != PanelCut::none) {
+      answers = consider_engines(space, gemm_of_panel(plan));
+      index = choose_engine(candidates_of(answers), engine);
+    }
+    std::vector<EngineCandidate> candidates = candidates_of(answers);
     place_engine(plan, std::move(candidates), index);
     chosen = answers[index].gemm;
     return plan;
@@ -273,6 +284,9 @@ void PlanImplementation::execute(const ExecutionSpace& space, const Arguments& a
                         bind_stage(plan_, stage, memory, bindings, arguments.outputs)))
       return;
   }
+  if (plan_.panels.cut != PanelCut::none)
+    return run_in_panels(space, plan_, *gemm_, gemm, gemm_arguments, memory, bindings,
+                         arguments.outputs);
   if (plan_.y_place != GemmResultPlace::nowhere) gemm_->run(space, gemm, gemm_arguments);
 
   enqueue_stages(space, plan_, memory, bindings, arguments.outputs);

@@ -56,9 +56,13 @@ class GemmPlan {
 
   /// Enqueues the GEMM on `space`. Writes every element of y, and both factors where the problem
   /// has them, and reads none of it. `problem` is the one that the plan was made for, but y may
-  /// have another leading dimension and batch stride.
+  /// have another leading dimension and batch stride, and on a host the problem may be smaller.
   virtual void run(const ExecutionSpace& space, const GemmProblem& problem,
                    const GemmArguments& arguments) const = 0;
+
+  /// Computes y on the calling thread of a host alone, while others do the same. Only for an engine
+  /// that says so with EngineCandidate::threads_alone; needs no workspace.
+  virtual void run_on_thread(const GemmProblem&, const GemmArguments&) const {}
 
   /// Weights for this GEMM, still to be refreshed; null where it uses w as it is.
   virtual std::unique_ptr<GemmWeights> make_weights(const ExecutionSpace&,

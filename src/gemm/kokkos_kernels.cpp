@@ -11,7 +11,10 @@
 #include "compat/kokkos.hpp"
 #include "compat/with_instance.hpp"
 #include "evaluator/small_floats.hpp"
+#include "gemm/host_blas.hpp"
 #include "gemm/matrix_form.hpp"
+#include "gemm/thread_items.hpp"
+#include "plan/panels.hpp"
 
 namespace postlude {
 namespace detail {
@@ -107,29 +110,76 @@ bool must_pack(const GemmProblem& problem, std::int64_t rows, const MatrixStride
          blas_form(rows, problem.k, strides).form == MatrixForm::neither;
 }
 
-/// Rows of w that are packed at a time: enough to keep a BLAS busy, so few that a copy of w is
-/// never held whole.
-std::int64_t packed_rows_of_w(const GemmProblem& problem) {
-  const bool is_device = problem.backend != Backend::serial && problem.backend != Backend::openmp &&
-                         problem.backend != Backend::threads;
-  const std::int64_t most_bytes = std::int64_t(is_device ? 512 : 48) << 20;
+/// Rows that are packed at a time: enough to keep a BLAS busy, so few that a copy of a large matrix
+/// is never held whole.
+std::int64_t packed_rows(const GemmProblem& problem, std::int64_t rows, std::int64_t megabytes) {
   const std::int64_t row_bytes = std::max<std::int64_t>(problem.k, 1) *
                                  static_cast<std::int64_t>(size_of(gemm_dtype(problem)));
-  return std::min(problem.n, std::max<std::int64_t>(most_bytes / row_bytes, 1));
+  return std::min(rows, std::max<std::int64_t>((megabytes << 20) / row_bytes, 1));
+}
+
+std::int64_t packed_rows_of_w(const GemmProblem& problem) {
+  return packed_rows(problem, problem.n, is_host(problem.backend) ? 20 : 512);
+}
+
+/// On a device x is packed whole.
+std::int64_t packed_rows_of_x(const GemmProblem& problem) {
+  return is_host(problem.backend) ? packed_rows(problem, problem.m, 12) : problem.m;
 }
 
 std::int64_t packed_elements(const GemmProblem& problem) {
   std::int64_t elements = 0;
-  if (must_pack(problem, problem.m, problem.x)) elements += problem.m * problem.k;
+  if (must_pack(problem, problem.m, problem.x)) elements += packed_rows_of_x(problem) * problem.k;
   if (must_pack(problem, problem.n, problem.w)) elements += packed_rows_of_w(problem) * problem.k;
   return elements;
+}
+
+/// A matrix that a BLAS can take.
+template <class T>
+struct BlasReady {
+  const T* data;
+  BlasMatrix form;
+};
+
+/// From a row on.
+template <class T>
+BlasReady<T> part_of(const BlasReady<T>& matrix, std::int64_t row) {
+  const std::int64_t stride =
+      matrix.form.form == MatrixForm::row_major ? matrix.form.leading_dimension : 1;
+  return {matrix.data + row * stride, matrix.form};
+}
+
+/// Threads that may each call the BLAS; 1 where it needs all of them for itself.
+std::int64_t threads_for(const ExecutionSpace& space, const GemmProblem& problem) {
+  const bool may_call =
+      problem.backend == Backend::openmp && problem.k > 0 && may_call_blas_in_parallel();
+  return may_call ? thread_count(space) : 1;
+}
+
+/// The part of y that begins at `y`, from as many rows of x and of w, on the calling thread.
+template <class T>
+void multiply_on_thread(const GemmProblem& problem, const BlasReady<T>& x, std::int64_t rows,
+                        const BlasReady<T>& w, std::int64_t columns, T* y) {
+  const BlasMatrix result = blas_form(problem.m, problem.n, problem.y);
+  // In memory a row-major matrix is its transpose as a column-major one.
+  const auto operand = [](const BlasReady<T>& matrix, bool wanted_transposed) {
+    return BlasOperand<T>{matrix.data, matrix.form.leading_dimension,
+                          (matrix.form.form == MatrixForm::row_major) != wanted_transposed};
+  };
+  if (result.form == MatrixForm::row_major)
+    blas_gemm(columns, rows, problem.k, operand(w, false), operand(x, true), y,
+              result.leading_dimension);
+  else
+    blas_gemm(rows, columns, problem.k, operand(x, false), operand(w, true), y,
+              result.leading_dimension);
 }
 
 template <class Space, class Element, class T>
 class Run {
  public:
-  Run(const Space& space, const GemmProblem& problem, const GemmArguments& arguments)
-      : space_(space), problem_(problem), arguments_(arguments) {}
+  Run(const Space& space, const GemmProblem& problem, const GemmArguments& arguments,
+      std::int64_t threads)
+      : space_(space), problem_(problem), arguments_(arguments), threads_(threads) {}
 
   void run() {
     const std::lock_guard<std::mutex> lock(gemm_mutex());
@@ -138,11 +188,7 @@ class Run {
   }
 
  private:
-  /// A matrix that a BLAS can take.
-  struct Ready {
-    const T* data;
-    BlasMatrix form;
-  };
+  using Ready = BlasReady<T>;
 
   void zero() const {
     traverse(space_, "postlude::gemm::zero", problem_.batch, problem_.m, problem_.n,
@@ -161,49 +207,97 @@ class Run {
     return {matrix.data, matrix.form.leading_dimension, is_transposed != wanted_transposed};
   }
 
+  /// Parts of w one after another, and of x for each: each packed where a BLAS cannot take it.
   void multiply_one(std::int64_t batch) const {
-    T* workspace = static_cast<T*>(arguments_.workspace);
     const Element* x = static_cast<const Element*>(arguments_.x) + batch * problem_.x.batch;
     const Element* w = static_cast<const Element*>(arguments_.w) + batch * problem_.w.batch;
     T* y = static_cast<T*>(arguments_.y) + batch * problem_.y.batch;
+    const bool packs_x = must_pack(problem_, problem_.m, problem_.x);
+    const bool packs_w = must_pack(problem_, problem_.n, problem_.w);
+    const std::int64_t rows_of_x = packs_x ? packed_rows_of_x(problem_) : problem_.m;
+    const std::int64_t rows_of_w = packs_w ? packed_rows_of_w(problem_) : problem_.n;
+    T* const packed_x = static_cast<T*>(arguments_.workspace);
+    T* const packed_w = packed_x + (packs_x ? rows_of_x * problem_.k : 0);
     Ready ready_x{reinterpret_cast<const T*>(x), blas_form(problem_.m, problem_.k, problem_.x)};
-    if (must_pack(problem_, problem_.m, problem_.x)) {
-      ready_x = pack(x, problem_.m, problem_.x, workspace);
-      workspace += problem_.m * problem_.k;
-    }
-    if (!must_pack(problem_, problem_.n, problem_.w)) {
-      multiply_panel(ready_x,
-                     {reinterpret_cast<const T*>(w), blas_form(problem_.n, problem_.k, problem_.w)},
-                     problem_.n, y);
-      return;
-    }
-    const std::int64_t panel = packed_rows_of_w(problem_);
-    for (std::int64_t begin = 0; begin < problem_.n; begin += panel) {
-      const std::int64_t rows = std::min(panel, problem_.n - begin);
-      const Ready ready_w = pack(w + begin * problem_.w.row, rows, problem_.w, workspace);
-      multiply_panel(ready_x, ready_w, rows, y + begin * problem_.y.column);
+    Ready ready_w{reinterpret_cast<const T*>(w), blas_form(problem_.n, problem_.k, problem_.w)};
+    for (std::int64_t column = 0; column < problem_.n; column += rows_of_w) {
+      const std::int64_t columns = std::min(rows_of_w, problem_.n - column);
+      if (packs_w) ready_w = pack(w + column * problem_.w.row, columns, problem_.w, packed_w);
+      for (std::int64_t row = 0; row < problem_.m; row += rows_of_x) {
+        const std::int64_t rows = std::min(rows_of_x, problem_.m - row);
+        const bool is_packed = rows_of_x == problem_.m && column > 0;
+        if (packs_x && !is_packed)
+          ready_x = pack(x + row * problem_.x.row, rows, problem_.x, packed_x);
+        multiply_part(ready_x, rows, ready_w, columns,
+                      y + row * problem_.y.row + column * problem_.y.column);
+      }
     }
   }
 
-  /// `columns` columns of y, which begin at `y`, from as many rows of w.
-  void multiply_panel(const Ready& x, const Ready& w, std::int64_t columns, T* y) const {
+  /// The part of y that begins at `y`, from as many rows of x and of w.
+  void multiply_part(const Ready& x, std::int64_t rows, const Ready& w, std::int64_t columns,
+                     T* y) const {
+    if (multiply_by_threads(x, rows, w, columns, y)) return;
     const BlasMatrix result = blas_form(problem_.m, problem_.n, problem_.y);
     if (result.form == MatrixForm::row_major)
       // Column-major, the memory of y is y^T = w x^T.
-      multiply<Space, T>(space_, columns, problem_.m, problem_.k, factor(w, false), factor(x, true),
-                         y, result.leading_dimension);
+      multiply<Space, T>(space_, columns, rows, problem_.k, factor(w, false), factor(x, true), y,
+                         result.leading_dimension);
     else
-      multiply<Space, T>(space_, problem_.m, columns, problem_.k, factor(x, false), factor(w, true),
-                         y, result.leading_dimension);
+      multiply<Space, T>(space_, rows, columns, problem_.k, factor(x, false), factor(w, true), y,
+                         result.leading_dimension);
+  }
+
+  /// Each thread its own panels of the longer dimension; false where one GEMM is better.
+  bool multiply_by_threads(const Ready& x, std::int64_t rows, const Ready& w, std::int64_t columns,
+                           T* y) const {
+    std::int64_t row_step = rows, column_step = columns;
+    if (const std::int64_t lines = lines_by_threads(columns, rows, threads_))
+      column_step = lines;
+    else if (const std::int64_t others = lines_by_threads(rows, columns, threads_))
+      row_step = others;
+    else
+      return false;
+    const std::int64_t row_panels = (rows + row_step - 1) / row_step;
+    const std::int64_t column_panels = (columns + column_step - 1) / column_step;
+    for_each_on_threads(threads_, row_panels * column_panels, [&](std::int64_t, std::int64_t item) {
+      const std::int64_t row = item / column_panels * row_step;
+      const std::int64_t column = item % column_panels * column_step;
+      multiply_on_thread(problem_, part_of(x, row), std::min(row_step, rows - row),
+                         part_of(w, column), std::min(column_step, columns - column),
+                         y + row * problem_.y.row + column * problem_.y.column);
+    });
+    return true;
   }
 
   const Space& space_;
   const GemmProblem& problem_;
   const GemmArguments& arguments_;
+  std::int64_t threads_;  ///< that may each call the BLAS
 };
+
+/// All of a problem without a batch of which nothing has to be packed.
+template <class T>
+void multiply_alone(const GemmProblem& problem, const GemmArguments& arguments) {
+  const BlasReady<T> x{static_cast<const T*>(arguments.x),
+                       blas_form(problem.m, problem.k, problem.x)};
+  const BlasReady<T> w{static_cast<const T*>(arguments.w),
+                       blas_form(problem.n, problem.k, problem.w)};
+  multiply_on_thread(problem, x, problem.m, w, problem.n, static_cast<T*>(arguments.y));
+}
 
 class KokkosKernelsGemm final : public GemmPlan {
  public:
+  /// `threads` may each call the BLAS. Kept, so that every execution adds in the same order.
+  explicit KokkosKernelsGemm(std::int64_t threads) : threads_(threads) {}
+
+  void run_on_thread(const GemmProblem& problem, const GemmArguments& arguments) const override {
+    if (problem.dtype == DataType::float64)
+      multiply_alone<double>(problem, arguments);
+    else
+      multiply_alone<float>(problem, arguments);
+  }
+
   void run(const ExecutionSpace& space, const GemmProblem& problem,
            const GemmArguments& arguments) const override {
     if (problem.batch == 0 || problem.m == 0 || problem.n == 0) return;
@@ -211,29 +305,32 @@ class KokkosKernelsGemm final : public GemmPlan {
       using Space = std::decay_t<decltype(instance)>;
       switch (problem.dtype) {
         case DataType::float64:
-          Run<Space, double, double>(instance, problem, arguments).run();
+          Run<Space, double, double>(instance, problem, arguments, threads_).run();
           break;
         case DataType::float32:
-          Run<Space, float, float>(instance, problem, arguments).run();
+          Run<Space, float, float>(instance, problem, arguments, threads_).run();
           break;
         case DataType::float16:
-          Run<Space, Float16, float>(instance, problem, arguments).run();
+          Run<Space, Float16, float>(instance, problem, arguments, threads_).run();
           break;
         case DataType::bfloat16:
-          Run<Space, BFloat16, float>(instance, problem, arguments).run();
+          Run<Space, BFloat16, float>(instance, problem, arguments, threads_).run();
           break;
         case DataType::int64:
           break;  // refused by consider()
       }
     });
   }
+
+ private:
+  std::int64_t threads_;
 };
 
 class KokkosKernelsEngine final : public Engine {
  public:
   const char* name() const override { return "kokkos_kernels"; }
 
-  EngineAnswer consider(const ExecutionSpace&, const GemmProblem& problem,
+  EngineAnswer consider(const ExecutionSpace& space, const GemmProblem& problem,
                         const AlgorithmChoice&) const override {
     EngineAnswer answer;
     EngineCandidate& candidate = answer.candidate;
@@ -264,7 +361,9 @@ class KokkosKernelsEngine final : public Engine {
       candidate.reason += std::string("; converts x and w to ") + name_of(gemm_dtype(problem));
     if (x.form == MatrixForm::neither) candidate.reason += "; packs x, which has no unit stride";
     if (w.form == MatrixForm::neither) candidate.reason += "; packs w, which has no unit stride";
-    answer.gemm = std::make_shared<const KokkosKernelsGemm>();
+    const std::int64_t threads = threads_for(space, problem);
+    if (candidate.workspace_bytes == 0) candidate.threads_alone = threads;
+    answer.gemm = std::make_shared<const KokkosKernelsGemm>(threads);
     return answer;
   }
 };

@@ -42,6 +42,7 @@ std::string stage_text(const ExecutionPlan& plan, std::size_t index) {
           joined(description.writes, "nothing") + "; " + quantity(description.bytes, "B") + ", " +
           quantity(description.flops, "FLOP");
   if (description.is_taken_in) text += "; by the GEMM as it writes, y is not written";
+  if (description.is_on_panels) text += "; on each panel of y";
   if (description.follows_on_each_line) text += "; on each line right after the stage before";
   if (stage.sweep == SweepKind::outer_reduction)
     text += "; " + std::to_string(stage.chunks) + " chunks, " +

@@ -61,7 +61,8 @@ json stage_json(const ExecutionPlan& plan, std::size_t index) {
                  {"writes", description.writes},
                  {"bytes", description.bytes},
                  {"flops", description.flops},
-                 {"is_taken_in", description.is_taken_in}};
+                 {"is_taken_in", description.is_taken_in},
+                 {"is_on_panels", description.is_on_panels}};
   if (stage.window_count > 0)
     object["windows"] = {{"count", stage.window_count},
                          {"columns", stage.window_size},

@@ -10,6 +10,11 @@
 namespace postlude {
 namespace detail {
 
+/// Whether a backend computes on the host's processor, in its memory.
+inline bool is_host(Backend backend) {
+  return backend == Backend::serial || backend == Backend::openmp || backend == Backend::threads;
+}
+
 /// Strides, in elements, of a batch of matrices.
 struct MatrixStrides {
   std::int64_t batch = 0;

@@ -1,6 +1,7 @@
 #ifndef POSTLUDE_PLAN_PLANNED_STAGE_HPP
 #define POSTLUDE_PLAN_PLANNED_STAGE_HPP
 
+#include <algorithm>
 #include <cstddef>
 #include <cstdint>
 #include <vector>
@@ -35,6 +36,8 @@ struct StageOperand {
   Shape shape;
   bool is_written = false;
   std::int64_t repeat = 1;  ///< columns of the domain that share one column of the operand
+  /// An intermediate of which there is one panel only, not that of all of y; see Panels.
+  bool is_of_panel = false;
 };
 
 /// A scalar of a stage that is bound at execution.
@@ -77,6 +80,35 @@ constexpr std::int64_t chunk_lines(std::int64_t outer) {
 constexpr std::int64_t chunk_count(std::int64_t outer) {
   const std::int64_t lines = chunk_lines(outer);
   return outer == 0 ? 1 : (outer + lines - 1) / lines;
+}
+
+/// How a host takes an outer reduction: in tiles of columns, so many of them at a time that the
+/// partial results of their chunks stay in its caches.
+struct HostTiles {
+  std::int64_t columns;  ///< of a tile; the last of a line has fewer
+  std::int64_t count;    ///< of all batches
+  std::int64_t at_once;
+};
+
+constexpr std::int64_t host_tile_columns = 256;
+
+inline HostTiles host_tiles(const Stage& stage) {
+  constexpr std::int64_t most_states = (std::int64_t(4) << 20) / 24;
+  HostTiles tiles{std::min(stage.inner, host_tile_columns), 0, 0};
+  if (stage.inner == 0) return tiles;
+  tiles.count = stage.batch * ((stage.inner + host_tile_columns - 1) / host_tile_columns);
+  tiles.at_once = std::min(
+      tiles.count,
+      std::max<std::int64_t>(most_states / (chunk_count(stage.outer) * host_tile_columns), 1));
+  return tiles;
+}
+
+/// States of the chunks' partial results of an outer reduction.
+inline std::int64_t partial_states(const Stage& stage, bool is_on_host) {
+  const std::int64_t chunks = chunk_count(stage.outer);
+  if (!is_on_host) return chunks * stage.batch * stage.inner;
+  const HostTiles tiles = host_tiles(stage);
+  return chunks * tiles.columns * tiles.at_once;
 }
 
 }  // namespace detail

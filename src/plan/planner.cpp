@@ -381,7 +381,7 @@ class Planner {
       stage.chunks = chunk_count(stage.stage.outer);
       stage.partials_offset = plan_.workspace_bytes;
       stage.partials_bytes =
-          static_cast<std::size_t>(stage.chunks * stage.stage.batch * stage.stage.inner) *
+          static_cast<std::size_t>(partial_states(stage.stage, is_host(plan_.gemm.backend))) *
           sizeof(ReductionState);
       largest = std::max(largest, stage.partials_bytes);
     }

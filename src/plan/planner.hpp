@@ -9,6 +9,7 @@
 #include <postlude/problem.hpp>
 
 #include "plan/gemm_problem.hpp"
+#include "plan/panels.hpp"
 #include "plan/planned_stage.hpp"
 #include "program/program.hpp"
 #include "program/rewrites/applied_rewrite.hpp"
@@ -35,6 +36,8 @@ struct EngineCandidate {
   bool is_second_choice = false;
   std::string reason;  ///< why it refuses, or what it does beside the GEMM
   std::size_t workspace_bytes = 0;
+  /// Threads of a host that may each compute a GEMM of its own at once; 1 for all of them together.
+  std::int64_t threads_alone = 1;
   /// At the end of its workspace, for w in a format of its own; not needed with prepared weights.
   std::size_t weights_bytes = 0;
   std::string taken_in;  ///< of the stage that follows, "" for nothing: it then needs no sweep
@@ -61,6 +64,7 @@ struct ExecutionPlan {
   std::size_t y_offset = 0;            ///< bytes from the start of the workspace
   std::size_t factors_offset[2] = {};  ///< of rows and of columns, where the GEMM has factors
   std::vector<PlannedStage> stages;
+  Panels panels;  ///< in which a host computes y
   std::vector<EngineCandidate> engines;
   std::size_t chosen_engine = 0;
   std::size_t engine_offset = 0;

@@ -6,10 +6,6 @@ namespace postlude {
 namespace detail {
 namespace {
 
-bool is_host(Backend backend) {
-  return backend == Backend::serial || backend == Backend::openmp || backend == Backend::threads;
-}
-
 const char* sweep_name(SweepKind kind) {
   switch (kind) {
     case SweepKind::pointwise:
@@ -75,21 +71,29 @@ StageDescription describe_stage(const ExecutionPlan& plan, std::size_t index) {
                          static_cast<double>(element_bytes(plan, operand));
   }
   description.flops = static_cast<double>(stage.domain.elements()) * stage.operation_count;
+  description.is_on_panels =
+      plan.panels.cut != PanelCut::none && plan.panels.phases[index] == StagePhase::panel;
   description.follows_on_each_line = stage.joins_previous && is_host(plan.gemm.backend);
   return description;
 }
 
 std::string describe_y(const ExecutionPlan& plan) {
+  const std::string panels = describe_panels(plan);
+  const std::string in_panels = panels.empty() ? "" : ", computed in " + panels;
   switch (plan.y_place) {
     case GemmResultPlace::nowhere:
       return "not computed: no result needs y";
     case GemmResultPlace::result:
       return "y is kept in the memory of '" + plan.program.results[plan.y_result].name +
-             "' and finished in place";
+             "' and finished in place" + in_panels +
+             (plan.panels.reason.empty() ? "" : "; not in panels: " + plan.panels.reason);
     case GemmResultPlace::workspace:
-      return plan.gemm.has_factors
-                 ? "its product and factors of rows and columns, which make y, are in the workspace"
-                 : "y is kept in the workspace";
+      if (plan.gemm.has_factors)
+        return "its product and factors of rows and columns, which make y, are in the workspace";
+      if (!panels.empty()) return "y is never held whole, but computed in " + panels;
+      if (!plan.panels.reason.empty())
+        return "all of y is kept in the workspace: " + plan.panels.reason;
+      return "y is kept in the workspace";
   }
   return "?";
 }

@@ -18,6 +18,7 @@ struct StageDescription {
   std::vector<std::string> writes;
   double bytes = 0;                   ///< of those arrays, each element once
   double flops = 0;                   ///< operations on all elements
+  bool is_on_panels = false;          ///< runs on each panel of y
   bool is_taken_in = false;           ///< computed by the GEMM as it writes
   bool follows_on_each_line = false;  ///< a host runs it on a line right after the stage before
 };

@@ -3,6 +3,8 @@
 
 #include <Kokkos_Core.hpp>
 
+#include <algorithm>
+
 #include <postlude/detail/traversal.hpp>
 
 #include "plan/planned_stage.hpp"
@@ -54,43 +56,105 @@ struct OuterReductionTeam {
   }
 };
 
-/// One host thread reduces a chunk of lines over a tile of columns, whose states stay in cache.
-template <class Space, class T>
-struct OuterReductionTile {
-  static constexpr int tile = 8 * host_width;
+/// The partial results of the tiles that a host has at hand: states[tile][chunk][column].
+struct HostPartials {
+  ReductionState* states;
+  HostTiles tiles;
+  std::int64_t tiles_of_line;
+  std::int64_t chunks;
+  std::int64_t first;  ///< tile at hand
 
-  Stage stage;
-  Partials partials;
-  OuterCut cut;
+  HostPartials(const Stage& stage, ReductionState* memory)
+      : states(memory),
+        tiles(host_tiles(stage)),
+        tiles_of_line((stage.inner + host_tile_columns - 1) / host_tile_columns),
+        chunks(chunk_count(stage.outer)),
+        first(0) {}
 
-  void operator()(const std::int64_t item) const {
-    const std::int64_t begin = item % cut.tiles * tile;
-    const std::int64_t chunk = item / cut.tiles % cut.chunks;
-    const std::int64_t batch = item / cut.tiles / cut.chunks;
-    const int columns = static_cast<int>(stage.inner - begin < tile ? stage.inner - begin : tile);
-
-    ReductionState states[tile];
-    for (int i = 0; i < columns; ++i) states[i] = reduction_identity<T>(stage.reductions[0].kind);
-    const std::int64_t next_chunk = (chunk + 1) * cut.lines;
-    const std::int64_t end = next_chunk < stage.outer ? next_chunk : stage.outer;
-    for (std::int64_t outer = chunk * cut.lines; outer < end; ++outer) {
-      for (int done = 0; done < columns; done += host_width) {
-        const Span span{batch, outer, begin + done, outer + 1, stage.inner, 0, 0};
-        evaluate<T, 1, host_width, InterpretedCode>(
-            stage, span, OuterSink<T, 1, host_width, InterpretedCode>{stage, states + done, span});
-      }
-    }
-    for (int i = 0; i < columns; ++i) partials.at(chunk, batch, begin + i) = states[i];
+  std::int64_t at_hand() const { return std::min(tiles.at_once, tiles.count - first); }
+  std::int64_t batch_of(std::int64_t tile) const { return tile / tiles_of_line; }
+  std::int64_t column_of(std::int64_t tile) const {
+    return tile % tiles_of_line * host_tile_columns;
   }
-
-  static void launch(const Space& space, const Stage& stage, const Partials& partials) {
-    using Policy = Kokkos::RangePolicy<Space, Kokkos::IndexType<std::int64_t>>;
-    const OuterCut cut = outer_cut(stage, tile);
-    Kokkos::parallel_for(sweep_label<Space>("outer_reduction"),
-                         Policy(space, 0, stage.batch * cut.chunks * cut.tiles),
-                         OuterReductionTile{stage, partials, cut});
+  ReductionState* of(std::int64_t tile, std::int64_t chunk) const {
+    return states + ((tile - first) * chunks + chunk) * tiles.columns;
   }
 };
+
+/// Reduces a chunk of lines over a tile of columns, whose states stay in cache.
+template <class T>
+void reduce_tile(const Stage& stage, const HostPartials& partials, std::int64_t tile,
+                 std::int64_t chunk) {
+  static_assert(host_tile_columns % host_width == 0, "blocks fill a tile");
+  const std::int64_t batch = partials.batch_of(tile);
+  const std::int64_t begin = partials.column_of(tile);
+  const std::int64_t columns = std::min(stage.inner - begin, host_tile_columns);
+  // As wide as a tile can be: blocks take lanes without an element along.
+  ReductionState states[host_tile_columns];
+  const std::int64_t lanes = (columns + host_width - 1) / host_width * host_width;
+  std::fill(states, states + lanes, reduction_identity<T>(stage.reductions[0].kind));
+  const std::int64_t lines = chunk_lines(stage.outer);
+  const std::int64_t end = std::min((chunk + 1) * lines, stage.outer);
+  for (std::int64_t outer = chunk * lines; outer < end; ++outer) {
+    for (std::int64_t done = 0; done < columns; done += host_width) {
+      const Span span{batch, outer, begin + done, outer + 1, stage.inner, 0, 0};
+      evaluate<T, 1, host_width, InterpretedCode>(
+          stage, span, OuterSink<T, 1, host_width, InterpretedCode>{stage, states + done, span});
+    }
+  }
+  std::copy(states, states + columns, partials.of(tile, chunk));
+}
+
+/// Combines the chunks' states of a tile in order and stores the results.
+template <class T>
+void finish_tile(const Stage& stage, const HostPartials& partials, std::int64_t tile) {
+  const std::int64_t begin = partials.column_of(tile);
+  const std::int64_t columns = std::min(stage.inner - begin, host_tile_columns);
+  const StageReduction& reduction = stage.reductions[0];
+  for (std::int64_t i = 0; i < columns; ++i) {
+    ReductionState state = partials.of(tile, 0)[i];
+    for (std::int64_t chunk = 1; chunk < partials.chunks; ++chunk)
+      reduction_combine<T>(reduction.kind, reduction.parameter, state, partials.of(tile, chunk)[i]);
+    store_reduced<T, InterpretedCode>(stage, 0, partials.batch_of(tile), 0, begin + i, state,
+                                      stage.outer);
+  }
+}
+
+/// One host thread for each chunk of each tile.
+template <class T>
+struct OuterReductionTile {
+  Stage stage;
+  HostPartials partials;
+
+  void operator()(const std::int64_t item) const {
+    reduce_tile<T>(stage, partials, partials.first + item / partials.chunks,
+                   item % partials.chunks);
+  }
+};
+
+template <class T>
+struct OuterReductionFinish {
+  Stage stage;
+  HostPartials partials;
+
+  void operator()(const std::int64_t item) const {
+    finish_tile<T>(stage, partials, partials.first + item);
+  }
+};
+
+template <class T, class Space>
+void outer_reduction_on_host(const Space& space, const Stage& stage, ReductionState* states) {
+  using Policy = Kokkos::RangePolicy<Space, Kokkos::IndexType<std::int64_t>>;
+  HostPartials partials(stage, states);
+  for (; partials.first < partials.tiles.count; partials.first += partials.tiles.at_once) {
+    const std::int64_t tiles = partials.at_hand();
+    Kokkos::parallel_for(sweep_label<Space>("outer_reduction"),
+                         Policy(space, 0, tiles * partials.chunks),
+                         OuterReductionTile<T>{stage, partials});
+    Kokkos::parallel_for(sweep_label<Space>("outer_reduction_finish"), Policy(space, 0, tiles),
+                         OuterReductionFinish<T>{stage, partials});
+  }
+}
 
 template <class T>
 struct FinishBody {
@@ -109,13 +173,14 @@ struct FinishBody {
 template <class T, class Space>
 void outer_reduction_sweep(const Space& space, const Stage& stage, ReductionState* states) {
   if (stage.batch * stage.inner == 0) return;
-  const Partials partials{states, stage.batch, stage.inner};
-  if constexpr (is_device_space<Space>())
+  if constexpr (is_device_space<Space>()) {
+    const Partials partials{states, stage.batch, stage.inner};
     OuterReductionTeam<Space, T>::launch(space, stage, partials);
-  else
-    OuterReductionTile<Space, T>::launch(space, stage, partials);
-  traverse(space, sweep_label<Space>("outer_reduction_finish"), stage.batch, 1, stage.inner,
-           FinishBody<T>{stage, partials, chunk_count(stage.outer)});
+    traverse(space, sweep_label<Space>("outer_reduction_finish"), stage.batch, 1, stage.inner,
+             FinishBody<T>{stage, partials, chunk_count(stage.outer)});
+  } else {
+    outer_reduction_on_host<T>(space, stage, states);
+  }
 }
 
 }  // namespace detail

@@ -6,6 +6,7 @@
 #include "sweep/outer_reduction.hpp"
 #include "sweep/pointwise.hpp"
 #include "sweep/runtime_kernels.hpp"
+#include "sweep/stage_on_thread.hpp"
 
 namespace postlude {
 namespace detail {
@@ -57,6 +58,15 @@ void run_stages(const ExecutionSpace& space, const std::vector<BoundStage>& stag
         i += run_next<float>(instance, stages, i);
     }
   });
+}
+
+void run_stages_on_thread(const std::vector<BoundStage>& stages, DataType compute) {
+  for (const BoundStage& stage : stages) {
+    if (compute == DataType::float64)
+      stage_on_thread<double>(stage);
+    else
+      stage_on_thread<float>(stage);
+  }
 }
 
 }  // namespace detail

@@ -17,6 +17,9 @@ namespace detail {
 void run_stages(const ExecutionSpace& space, const std::vector<BoundStage>& stages,
                 DataType compute);
 
+/// Runs the stages, in order, on the calling thread of a host alone, without Kokkos.
+void run_stages_on_thread(const std::vector<BoundStage>& stages, DataType compute);
+
 }  // namespace detail
 }  // namespace postlude
 

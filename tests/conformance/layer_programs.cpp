@@ -5,6 +5,7 @@
 
 #include "support/case_count.hpp"
 #include "support/error_model.hpp"
+#include "support/layer_programs.hpp"
 #include "support/mixed_workload.hpp"
 #include "support/workload.hpp"
 
@@ -15,55 +16,6 @@ using namespace postlude::test;
 // float64, which is what check_real() asks for.
 
 namespace {
-
-std::vector<OperandDeclaration> operands() {
-  return {{"bias", OperandKind::row},        {"other", OperandKind::row},
-          {"mu", OperandKind::row},          {"spread", OperandKind::row},
-          {"residual", OperandKind::matrix}, {"c", OperandKind::scalar}};
-}
-
-struct LayerProgram {
-  const char* name;
-  const char* text;
-};
-
-const LayerProgram programs[] = {
-    {"multiply, leaky_relu", "leaky_relu((y + bias) * 2, 0.1)"},
-    {"divide, sum over dim 1, scale", "sum((y + bias) / 2, dim=1) * 1.5"},
-    {"scale, add itself, clamp, logsumexp, v*mish(v)",
-     "z = (y + bias) * 2; v = logsumexp(clamp(z + z, -10, 10), dim=1); v * mish(v)"},
-    {"mish, mish", "mish(mish(y + bias))"},
-    {"group_norm, hardtanh",
-     "hardtanh(group_norm(y + bias, groups=8, weight=other, bias=bias), -2, 2)"},
-    {"scale, batch_norm", "batch_norm((y + bias) * other, weight=other, bias=bias)"},
-    {"scale, batch_norm with given statistics",
-     "batch_norm((y + bias) * other, mean=mu, var=abs(spread) + 0.5, weight=other, bias=bias)"},
-    {"sigmoid*v, bias add, group_norm",
-     "v = y + bias; group_norm(sigmoid(v) * v + other, groups=16, weight=other, bias=bias, "
-     "eps=1e-5)"},
-    {"scale, add the unscaled value", "v = y + bias; v * 0.5 + v"},
-    {"batch_norm, gelu, relu", "relu(gelu(batch_norm(y + bias, weight=other, bias=mu)))"},
-    {"subtract, mean over dim 1, logsumexp, gelu, add a residual matrix",
-     "gelu(logsumexp(mean(y + bias - other, dim=1), dim=1)) + residual"},
-    {"scale, hardtanh, gelu", "gelu(hardtanh((y + bias) * 0.5, -2, 2))"},
-    {"max_pool, sum, scale", "sum(max_pool(y + bias, kernel=2), dim=1) * 0.5"},
-    {"sigmoid, sum", "sum(sigmoid(y + bias), dim=1)"},
-    {"silu, scale", "silu(y + bias) * 2"},
-    {"relu, divide", "relu(y + bias) / 2"},
-    {"logsumexp, leaky_relu twice, gelu twice",
-     "gelu(gelu(leaky_relu(leaky_relu(logsumexp(y + bias, dim=1), 0.01), 0.01)))"},
-    {"dropout, softmax", "softmax(dropout(y + bias, p=0.2, seed=42), dim=1)"},
-    {"dropout in inference, softmax", "softmax(dropout(y + bias, p=0), dim=1)"},
-    {"sigmoid, scale, add the pre-activation", "v = y + bias; sigmoid(v) * 2 + v"},
-    {"add, relu", "relu(y + other)"},
-    {"silu, divide, clamp, tanh, clamp", "clamp(tanh(clamp(silu(y + bias) / 2, -1, 1)), -1, 1)"},
-    {"batch_norm, scale, softmax",
-     "softmax(batch_norm(y + bias, weight=other, bias=mu) * c, dim=1)"},
-    {"divide, gelu", "gelu((y + bias) / 10)"},
-    {"group_norm, silu, multiply by a row, silu",
-     "silu(silu(group_norm(y + bias, groups=8, weight=other, bias=bias)) * other)"},
-    {"gelu, softmax", "softmax(gelu(y + bias), dim=1)"},
-    {"subtract, multiply, relu", "relu((y + bias - 2) * 1.5)"}};
 
 /// Programs cut dim 1 into 16 and 8 groups and into pairs.
 std::vector<Settings> settings_of_layers(DataType dtype) {
@@ -90,12 +42,12 @@ std::vector<Settings> settings_of_layers(DataType dtype) {
 
 TEST_CASE("layers of models agree with the reference", "[conformance]") {
   const DataType dtype = GENERATE(DataType::float32, DataType::float64);
-  for (const LayerProgram& program : programs)
+  for (const LayerProgram& program : layer_programs)
     for (const Settings& settings : settings_of_layers(dtype)) {
       Random random;
       INFO(random.hint());
       INFO(program.name << ": " << program.text << ", " << describe(settings));
-      Workload workload(settings, program.text, operands());
+      Workload workload(settings, program.text, layer_operands());
       workload.fill_real(random);
       workload.execute();
       check_real(workload);
@@ -105,7 +57,7 @@ TEST_CASE("layers of models agree with the reference", "[conformance]") {
 
 // Only when it is asked for: a minute on a GPU node of 16 cores, most of it the reference's.
 TEST_CASE("layers of models agree with the reference at full size", "[.full_size]") {
-  for (const LayerProgram& program : programs) {
+  for (const LayerProgram& program : layer_programs) {
     Settings settings;
     settings.m = 1024;
     settings.n = 8192;
@@ -113,7 +65,7 @@ TEST_CASE("layers of models agree with the reference at full size", "[.full_size
     Random random;
     INFO(random.hint());
     INFO(program.name << ": " << program.text << ", " << describe(settings));
-    Workload workload(settings, program.text, operands());
+    Workload workload(settings, program.text, layer_operands());
     workload.fill_real(random);
     workload.execute();
     check_real(workload);
@@ -126,13 +78,13 @@ TEST_CASE("layers of models agree with the reference within their error bounds",
   // of them, and in 16-bit floats too.
   const DataType dtype =
       GENERATE(DataType::float32, DataType::float64, DataType::float16, DataType::bfloat16);
-  for (const LayerProgram& program : programs)
+  for (const LayerProgram& program : layer_programs)
     for (const Settings& settings : settings_of_layers(dtype)) {
       if (settings.m > 100) continue;
       Random random;
       INFO(random.hint());
       INFO(program.name << ": " << program.text << ", " << describe(settings));
-      MixedWorkload workload(settings_of(settings), program.text, operands());
+      MixedWorkload workload(settings_of(settings), program.text, layer_operands());
       workload.fill_real(random);
       workload.execute();
       workload.check();

@@ -9,7 +9,9 @@
 
 #include <postlude/postlude.hpp>
 
+#include "gemm/host_blas.hpp"
 #include "support/catch.hpp"
+#include "support/small_panels.hpp"
 
 namespace {
 
@@ -116,7 +118,11 @@ void record_label(const char* name, std::uint32_t, std::uint64_t*) {
   if (label.find("postlude::") != std::string::npos) labels().push_back(label);
 }
 
-/// Labels of the library's kernels in one execution of `text`.
+void record_region(const char* label) {
+  if (std::string(label).find("postlude::") == 0) labels().push_back(label);
+}
+
+/// Labels of the library's kernels and regions in one execution of `text`.
 std::vector<std::string> kernels_of(const std::string& text) {
   const Matrix<float, Kokkos::LayoutRight> x("x", rows, depth);
   const Matrix<float, Kokkos::LayoutRight> w("w", columns, depth);
@@ -127,10 +133,12 @@ std::vector<std::string> kernels_of(const std::string& text) {
   labels().clear();
   Kokkos::Tools::Experimental::set_begin_parallel_for_callback(record_label);
   Kokkos::Tools::Experimental::set_begin_parallel_reduce_callback(record_label);
+  Kokkos::Tools::Experimental::set_push_region_callback(record_region);
   plan(x, w, {}, out);
   Space().fence();
   Kokkos::Tools::Experimental::set_begin_parallel_for_callback(nullptr);
   Kokkos::Tools::Experimental::set_begin_parallel_reduce_callback(nullptr);
+  Kokkos::Tools::Experimental::set_push_region_callback(nullptr);
   return labels();
 }
 
@@ -177,6 +185,7 @@ TEST_CASE("a functor of the caller's is the epilogue", "[conformance]") {
 TEST_CASE("a pointwise epilogue is one kernel, named after its sweep and backend",
           "[conformance]") {
   const std::string backend = postlude::name_of(postlude::detail::BackendOf<Space>::value);
+  const postlude::test::SmallPanels whole(std::size_t(1) << 40);
   CHECK(kernels_of("min(y + 1, 2) - 2") ==
         std::vector<std::string>{"postlude::sweep::pointwise[" + backend + "]"});
   CHECK(kernels_of("gelu(y * y + tanh(y)) / (abs(y) + 1)").size() == 1);
@@ -186,4 +195,12 @@ TEST_CASE("a pointwise epilogue is one kernel, named after its sweep and backend
     CHECK(label.find("postlude::sweep::") == 0);
     CHECK(label.find("[" + backend + "]") != std::string::npos);
   }
+}
+
+TEST_CASE("panels of threads are one region, named after the backend", "[conformance]") {
+  if (postlude::detail::BackendOf<Space>::value != postlude::Backend::openmp ||
+      !postlude::detail::may_call_blas_in_parallel() || Space().concurrency() < 2)
+    return;
+  const postlude::test::SmallPanels by_threads(std::size_t(1) << 40, true);
+  CHECK(kernels_of("min(y + 1, 2) - 2") == std::vector<std::string>{"postlude::panels[openmp]"});
 }
