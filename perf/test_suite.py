@@ -10,6 +10,7 @@ import subprocess
 import sys
 import tempfile
 
+import over_gemm
 import results
 
 HERE = pathlib.Path(__file__).resolve().parent
@@ -46,6 +47,19 @@ def main():
         if "tf32" not in peer and not (peer.startswith("cuBLASLt") and "gelu" in name):
             check(f"{peer} is right in {name}", results.is_right(entry))
         check(f"{peer} is compared with float64 in {name}", entry["error"]["elements"] > 0)
+    with tempfile.TemporaryDirectory() as folder:
+        path = pathlib.Path(folder) / "results.json"
+        command = [suite, "--backend", "openmp", "--size", "tiny", "--filter", "batch_sweep,founding/s2_dim0", "--repeats", "3",
+                   "--sample-seconds", "0", "--in-turns", "--output", str(path)]
+        finished = subprocess.run(command, capture_output=True, text=True)
+        if "which this build does not have" not in finished.stderr:
+            check(f"{' '.join(command)} succeeds: {finished.stderr}", finished.returncode == 0)
+            data = results.read(path)
+            for entry in data["measurements"]:
+                seconds = entry["seconds"]
+                check("the samples in turns are those of the median", sorted(seconds["in_turns"])[1] == seconds["median"])
+            lines = over_gemm.table(data)
+            check("every case is compared with the GEMM alone", len(lines) == 5)
     failed = subprocess.run([suite, "--size", "unheard of"], capture_output=True, text=True)
     check("another size class is refused", failed.returncode == 2 and "unheard of" in failed.stderr)
     print(f"{len(measured)} measurements, {len(missing)} named as missing")

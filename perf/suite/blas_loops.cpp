@@ -100,7 +100,31 @@ class BlasLoops : public Peer {
   Backend backend_;
 };
 
+class BlasAlone : public BlasLoops {
+ public:
+  using BlasLoops::BlasLoops;
+
+  std::string name() const override { return "BLAS, the GEMM alone"; }
+
+  std::string refusal(const Case& what) const override {
+    return BlasLoops::refusal(computed(what));
+  }
+
+  Case computed(const Case& what) const override {
+    Case product = what;
+    product.program = "product";
+    product.text = "y";
+    product.independent = Independent::rows;
+    product.operands.clear();
+    return product;
+  }
+};
+
 }  // namespace
+
+std::unique_ptr<Peer> make_blas_alone(Backend backend) {
+  return std::make_unique<BlasAlone>(backend);
+}
 
 std::unique_ptr<Peer> make_blas_loops(Backend backend) {
   return std::make_unique<BlasLoops>(backend);

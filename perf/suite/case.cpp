@@ -75,7 +75,7 @@ std::string Case::name() const {
 std::vector<Case> cases_of(const std::string& size_class) {
   const json table = json::parse(programs_text);
   if (!table.at("cases").contains(size_class))
-    throw std::runtime_error("size is '" + size_class + "': expected full, short or tiny");
+    throw std::runtime_error("size is '" + size_class + "': expected full, short, tiny or cpu");
   std::vector<Case> cases;
   for (const json& group : table.at("cases").at(size_class))
     for (const std::string dtype : group.at("dtypes"))

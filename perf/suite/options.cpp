@@ -12,7 +12,7 @@ bool parse(int argc, char** argv, Options& options, int& exit_code) {
       (static_cast<std::uint64_t>(std::random_device()()) << 16) ^ std::random_device()();
   CLI::App app("Measures Postlude beside its peers; perf/README.md says how to read the results");
   app.add_option("--backend", options.backend, "serial, openmp, threads or cuda");
-  app.add_option("--size", options.size_class, "full, short or tiny (default: short)");
+  app.add_option("--size", options.size_class, "full, short, tiny or cpu (default: short)");
   app.add_option("--filter", options.filter, "cases whose name has one of these parts: a,b,...");
   app.add_option("--peers", options.peers, "peers whose name has one of these parts: a;b;...");
   app.add_option("--engine", options.engine, "GEMM engine of Postlude's plans");
@@ -25,6 +25,8 @@ bool parse(int argc, char** argv, Options& options, int& exit_code) {
                  "operations of a check's GEMM on a host, where a part will do (default: 1e10)");
   app.add_option("--seed", options.seed, "of the random data (default: another in every run)");
   app.add_option("--output", options.output, "file of the results");
+  app.add_flag("--in-turns", options.is_in_turns,
+               "on a host, take the samples of all peers of a case in turns");
   app.add_flag("--list", options.is_list, "print the cases and measure nothing");
   try {
     app.parse(argc, argv);

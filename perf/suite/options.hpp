@@ -20,6 +20,7 @@ struct Options {
   double seconds = 1e9;
   double check_flops = 1e10;
   std::uint64_t seed = 0;
+  bool is_in_turns = false;
   bool is_list = false;
 };
 

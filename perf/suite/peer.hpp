@@ -31,6 +31,9 @@ class Peer {
   virtual std::string absence() const { return ""; }
   /// Why it does not compute a case, empty when it does.
   virtual std::string refusal(const Case& what) const = 0;
+  /// What it computes of a case, with which its result is compared: all of it, unless it is there
+  /// to show what a part takes.
+  virtual Case computed(const Case& what) const { return what; }
   /// Work that reads a copy of `inputs` and writes that copy's output, row-major. Throws Refusal.
   virtual Work prepare(const ExecutionSpace& space, const Case& what, const Inputs& inputs,
                        const std::vector<DeviceTensor>& outputs) const = 0;
@@ -47,6 +50,8 @@ std::unique_ptr<Peer> make_kokkos_unfused(Backend backend);
 std::unique_ptr<Peer> make_cublaslt_epilogues(Backend backend, bool is_tf32);
 /// The BLAS call, then one loop for each operation, on OpenMP's threads.
 std::unique_ptr<Peer> make_blas_loops(Backend backend);
+/// The BLAS call alone, without an epilogue: what the others' time is made of.
+std::unique_ptr<Peer> make_blas_alone(Backend backend);
 /// oneDNN's matmul with post-operations, and its reductions and softmax; with w as it is, or
 /// reordered before.
 std::unique_ptr<Peer> make_onednn(Backend backend, bool is_prepared);

@@ -77,6 +77,7 @@ void Report::measured(const Case& what, const std::string& peer, const Samples& 
          {"violations", check.violations},
          {"largest_absolute_error", number(check.largest_absolute_error)},
          {"largest_relative_error", number(check.largest_relative_error)}}}});
+  if (samples.is_in_turns) json_["measurements"].back()["seconds"]["in_turns"] = samples.seconds;
   write();
 }
 

@@ -6,6 +6,7 @@
 #include <stdexcept>
 #include <string>
 #include <type_traits>
+#include <utility>
 
 #include "compat/with_instance.hpp"
 
@@ -33,6 +34,35 @@ int executions_for(double once, double sample_seconds, int copies) {
   if (wanted <= copies) return std::max(wanted, 1);
   return (wanted + copies - 1) / copies * copies;
 }
+
+/// Work that is timed by the host's clock, one sample after another.
+class HostSampler {
+ public:
+  /// Warms up, and finds how many executions a sample takes.
+  HostSampler(const ExecutionSpace& space, int copies, double sample_seconds, Work work)
+      : space_(space), copies_(copies), work_(std::move(work)) {
+    seconds_for(2);
+    const double once = std::min(seconds_for(1), seconds_for(1));
+    executions_ = executions_for(once, sample_seconds, copies);
+  }
+
+  int executions() const { return executions_; }
+  /// Of one execution.
+  double next_sample() { return seconds_for(executions_) / executions_; }
+
+ private:
+  double seconds_for(int executions) {
+    return seconds_of(space_, [&] {
+      for (int i = 0; i < executions; ++i, next_ = (next_ + 1) % copies_) work_(next_);
+    });
+  }
+
+  ExecutionSpace space_;
+  int copies_;
+  Work work_;
+  int next_ = 0;
+  int executions_ = 1;
+};
 
 #ifdef KOKKOS_ENABLE_CUDA
 
@@ -103,23 +133,29 @@ Samples sample_graphs(const Kokkos::Cuda& instance, int executions, int copies, 
 
 Samples sample(const ExecutionSpace& space, int copies, int repeats, double sample_seconds,
                const Work& work) {
-  int next = 0;
-  const auto execute = [&](int executions) {
-    for (int i = 0; i < executions; ++i, next = (next + 1) % copies) work(next);
-  };
-  seconds_of(space, [&] { execute(2); });
-  const double once =
-      std::min(seconds_of(space, [&] { execute(1); }), seconds_of(space, [&] { execute(1); }));
-  const int executions = executions_for(once, sample_seconds, copies);
+  HostSampler sampler(space, copies, sample_seconds, work);
 #ifdef KOKKOS_ENABLE_CUDA
   if (space.backend() == Backend::cuda)
-    return sample_graphs(space.get<Kokkos::Cuda>(), executions, copies, repeats, work);
+    return sample_graphs(space.get<Kokkos::Cuda>(), sampler.executions(), copies, repeats, work);
 #endif
   Samples samples;
-  samples.executions_per_sample = executions;
-  for (int i = 0; i < repeats; ++i)
-    samples.seconds.push_back(seconds_of(space, [&] { execute(executions); }) / executions);
+  samples.executions_per_sample = sampler.executions();
+  for (int i = 0; i < repeats; ++i) samples.seconds.push_back(sampler.next_sample());
   return samples;
+}
+
+std::vector<Samples> sample_in_turns(const ExecutionSpace& space, int copies, int repeats,
+                                     double sample_seconds, const std::vector<Work>& works) {
+  std::vector<HostSampler> samplers;
+  std::vector<Samples> all;
+  for (const Work& work : works) {
+    samplers.emplace_back(space, copies, sample_seconds, work);
+    all.push_back({{}, samplers.back().executions(), true});
+  }
+  for (int i = 0; i < repeats; ++i)
+    for (std::size_t j = 0; j < works.size(); ++j)
+      all[j].seconds.push_back(samplers[j].next_sample());
+  return all;
 }
 
 }  // namespace perf

@@ -15,6 +15,7 @@ using Work = std::function<void(int copy)>;
 struct Samples {
   std::vector<double> seconds;  ///< of one execution, averaged over those of a sample
   int executions_per_sample = 1;
+  bool is_in_turns = false;  ///< with those of other peers
 };
 
 /// Times `work`, warmed up. The copies are taken in turn, so that an execution finds in the caches
@@ -25,6 +26,11 @@ struct Samples {
 /// the numbers. Throws std::runtime_error when CUDA cannot capture or replay the work.
 Samples sample(const ExecutionSpace& space, int copies, int repeats, double sample_seconds,
                const Work& work);
+
+/// Times several works of a host, a sample of each in turn, so that what slows the machine down for
+/// a while slows down all of them: the samples of one index were taken together.
+std::vector<Samples> sample_in_turns(const ExecutionSpace& space, int copies, int repeats,
+                                     double sample_seconds, const std::vector<Work>& works);
 
 }  // namespace perf
 }  // namespace postlude

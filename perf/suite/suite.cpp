@@ -43,6 +43,7 @@ class Suite {
     peers_.push_back(make_kokkos_unfused(backend));
     for (const bool is_tf32 : {false, true})
       peers_.push_back(make_cublaslt_epilogues(backend, is_tf32));
+    peers_.push_back(make_blas_alone(backend));
     peers_.push_back(make_blas_loops(backend));
     for (const bool is_prepared : {false, true})
       peers_.push_back(make_onednn(backend, is_prepared));
@@ -99,12 +100,29 @@ class Suite {
     inputs_->add_operands(what);
   }
 
+  /// A case that a peer is ready for, and whose result was right or not.
+  struct Ready {
+    const Peer* peer;
+    std::vector<DeviceTensor> outputs;
+    Work work;
+    Check check;
+  };
+
   void run(const Case& what) {
+    std::vector<Ready> ready;
     for (const auto& peer : peers_) {
       std::string reason = peer->refusal(what);
       if (reason.empty() && is_out_of_time()) reason = "the time of --seconds was spent";
       try {
-        if (reason.empty()) measure(what, *peer);
+        if (reason.empty()) {
+          ready.push_back(get_ready(what, *peer));
+          if (!options_.is_in_turns) {
+            measured(what, ready.back(),
+                     sample(space_, inputs_->copies(), options_.repeats, options_.sample_seconds,
+                            ready.back().work));
+            ready.clear();
+          }
+        }
       } catch (const Refusal& refusal) {
         reason = refusal.what();
       } catch (const std::exception& error) {
@@ -116,30 +134,44 @@ class Suite {
       std::printf("%-58s %-42s missing: %s\n", what.name().c_str(), peer->name().c_str(),
                   reason.c_str());
     }
+    if (!ready.empty()) measure_in_turns(what, ready);
   }
 
-  void measure(const Case& what, const Peer& peer) {
+  void measure_in_turns(const Case& what, const std::vector<Ready>& ready) {
+    std::vector<Work> works;
+    for (const Ready& each : ready) works.push_back(each.work);
+    const std::vector<Samples> samples = sample_in_turns(
+        space_, inputs_->copies(), options_.repeats, options_.sample_seconds, works);
+    for (std::size_t i = 0; i < ready.size(); ++i) measured(what, ready[i], samples[i]);
+  }
+
+  Ready get_ready(const Case& what, const Peer& peer) {
     prepare_inputs(what);
-    const Plan plan = plan_of(space_, what, *inputs_);
-    const std::vector<std::int64_t> extents = plan.result_extents(0);
-    std::vector<DeviceTensor> outputs;
+    const Case computed = peer.computed(what);
+    const std::vector<std::int64_t> extents = plan_of(space_, computed, *inputs_).result_extents(0);
+    Ready ready;
+    ready.peer = &peer;
     for (int copy = 0; copy < inputs_->copies(); ++copy)
-      outputs.emplace_back(space_, what.dtype, extents[1], extents[2]);
-    const Work work = peer.prepare(space_, what, *inputs_, outputs);
+      ready.outputs.emplace_back(space_, what.dtype, extents[1], extents[2]);
+    ready.work = peer.prepare(space_, computed, *inputs_, ready.outputs);
     const int copy = reference_->copy();
-    const DeviceTensor& output = outputs[static_cast<std::size_t>(copy)];
+    const DeviceTensor& output = ready.outputs[static_cast<std::size_t>(copy)];
     output.poison(space_);
-    work(copy);
-    const Check check = reference_->check(what, output);
-    if (check.violations != 0 && peer.must_be_right()) is_right_ = false;
-    const Samples samples =
-        sample(space_, inputs_->copies(), options_.repeats, options_.sample_seconds, work);
-    report_.measured(what, peer.name(), samples, inputs_->copies(), check, plan.gemm_flops(),
-                     plan.minimum_bytes());
+    ready.work(copy);
+    ready.check = reference_->check(computed, output);
+    if (ready.check.violations != 0 && peer.must_be_right()) is_right_ = false;
+    return ready;
+  }
+
+  void measured(const Case& what, const Ready& ready, const Samples& samples) {
+    const Plan plan = plan_of(space_, what, *inputs_);
+    report_.measured(what, ready.peer->name(), samples, inputs_->copies(), ready.check,
+                     plan.gemm_flops(), plan.minimum_bytes());
     const Statistics seconds = statistics_of(samples.seconds);
     std::printf("%-58s %-42s %10.4f ms +- %.4f  error %.2g%s\n", what.name().c_str(),
-                peer.name().c_str(), seconds.median * 1e3, seconds.mad * 1e3,
-                check.largest_absolute_error, check.violations == 0 ? "" : "  OUTSIDE TOLERANCE");
+                ready.peer->name().c_str(), seconds.median * 1e3, seconds.mad * 1e3,
+                ready.check.largest_absolute_error,
+                ready.check.violations == 0 ? "" : "  OUTSIDE TOLERANCE");
     std::fflush(stdout);
   }
 

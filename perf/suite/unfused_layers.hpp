@@ -258,6 +258,9 @@ class Layers {
       l.binary(l.b_.second, l.b_.y, l.b_.out, Add<T>{});
     };
     table["add_relu"] = [](Layers& l) { l.linear(l.b_.out, Activation::relu, "other"); };
+    table["product"] = [](Layers& l) {
+      l.executor_.gemm(l.b_.m, l.b_.n, l.b_.k, l.b_.x, l.b_.w, l.b_.out);
+    };
     table["silu_divide_clamp_tanh_clamp"] = [](Layers& l) {
       l.linear(l.b_.y);
       l.unary(l.b_.y, l.b_.y, Silu<T>{});
