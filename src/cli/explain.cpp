@@ -28,6 +28,8 @@ struct Predictions {
   Prediction gemm;
   std::vector<Prediction> stages;
   double total = 0;
+  std::optional<Prediction> shortcut;  ///< an execution that takes it
+  std::optional<Prediction> shortcut_with_prepared_weights;
 };
 
 /// The rate of the GEMM as it is computed; nothing where it was not measured.
@@ -56,6 +58,13 @@ std::optional<Predictions> predict(const MachineLimits& limits, const json& plan
     predictions.stages.push_back({of_bytes(stage), true});
     predictions.total += predictions.stages.back().seconds;
   }
+  const json& shortcut = plan.at("shortcut");
+  if (!shortcut.is_null()) {
+    predictions.shortcut = {of_bytes(shortcut), true};
+    predictions.shortcut_with_prepared_weights = {
+        shortcut.at("bytes_with_prepared_weights").get<double>() / limits.copy_bytes_per_second,
+        true};
+  }
   return predictions;
 }
 
@@ -82,7 +91,12 @@ std::string text_of(const std::string& path, const std::optional<MachineLimits>&
   text += fmt::format("  GEMM: {}\n", prediction_text(predictions->gemm));
   for (std::size_t i = 0; i < predictions->stages.size(); ++i)
     text += fmt::format("  stage {}: {}\n", i + 1, prediction_text(predictions->stages[i]));
-  return text + fmt::format("  predicted time {}\n", time_text(predictions->total));
+  text += fmt::format("  predicted time {}\n", time_text(predictions->total));
+  if (predictions->shortcut)
+    text += fmt::format("  shortcut: {}; {} with prepared weights\n",
+                        prediction_text(*predictions->shortcut),
+                        time_text(predictions->shortcut_with_prepared_weights->seconds));
+  return text;
 }
 
 json json_of(const std::optional<MachineLimits>& limits) {
@@ -97,10 +111,15 @@ json json_of(const std::optional<Predictions>& predictions) {
   if (!predictions) return nullptr;
   json stages = json::array();
   for (const Prediction& stage : predictions->stages) stages.push_back(stage.seconds);
-  return {{"gemm", predictions->gemm.seconds},
-          {"gemm_is_limited_by_memory", predictions->gemm.is_limited_by_bytes},
-          {"stages", stages},
-          {"total", predictions->total}};
+  json object = {{"gemm", predictions->gemm.seconds},
+                 {"gemm_is_limited_by_memory", predictions->gemm.is_limited_by_bytes},
+                 {"stages", stages},
+                 {"total", predictions->total}};
+  if (predictions->shortcut) {
+    object["shortcut"] = predictions->shortcut->seconds;
+    object["shortcut_with_prepared_weights"] = predictions->shortcut_with_prepared_weights->seconds;
+  }
+  return object;
 }
 
 json plan_json(const Workload& workload) {

@@ -84,6 +84,14 @@ struct StageReduction {
   double parameter = 0;     ///< p of norm, correction of var and std
 };
 
+/// What a device has to have found out before a stage is run on it; without a word, nothing.
+struct RunCondition {
+  const int* word = nullptr;  ///< in the device's memory, written earlier on the same queue
+  int wanted = 0;
+
+  POSTLUDE_FUNCTION bool holds() const { return word == nullptr || *word == wanted; }
+};
+
 /// A piece of a program that one sweep runs over a domain of batch x outer x inner elements:
 /// pointwise instructions whose values are stored or fed to reductions along one dimension.
 ///
@@ -101,6 +109,7 @@ struct Stage {
   double scalars[maximum_scalars] = {};
   OperandAccess operands[maximum_operands];
   StageReduction reductions[maximum_reductions];
+  RunCondition condition;  ///< else every thread of a device leaves at once
 };
 
 static_assert(sizeof(Instruction) == 8, "an instruction is one 8-byte load");

@@ -19,8 +19,10 @@ std::vector<BoundStage> bind_stages(const ExecutionPlan& plan, const BoundMemory
 
 void enqueue_stages(const ExecutionSpace& space, const ExecutionPlan& plan,
                     const BoundMemory& memory, const std::vector<const Binding*>& bindings,
-                    const std::vector<Tensor>& outputs) {
-  run_stages(space, bind_stages(plan, memory, bindings, outputs), plan.compute_dtype);
+                    const std::vector<Tensor>& outputs, const RunCondition& condition) {
+  std::vector<BoundStage> stages = bind_stages(plan, memory, bindings, outputs);
+  for (BoundStage& bound : stages) bound.stage.condition = condition;
+  run_stages(space, stages, plan.compute_dtype);
 }
 
 }  // namespace detail

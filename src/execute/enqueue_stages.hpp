@@ -19,10 +19,11 @@ std::vector<BoundStage> bind_stages(const ExecutionPlan& plan, const BoundMemory
                                     const std::vector<const Binding*>& bindings,
                                     const std::vector<Tensor>& outputs);
 
-/// Enqueues all stages of a plan on `space`. `bindings` has one for each operand of its program.
+/// Enqueues all stages of a plan on `space`. `bindings` has one for each operand of its program. On
+/// a device they do nothing unless `condition` holds.
 void enqueue_stages(const ExecutionSpace& space, const ExecutionPlan& plan,
                     const BoundMemory& memory, const std::vector<const Binding*>& bindings,
-                    const std::vector<Tensor>& outputs);
+                    const std::vector<Tensor>& outputs, const RunCondition& condition = {});
 
 }  // namespace detail
 }  // namespace postlude

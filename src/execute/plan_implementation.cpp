@@ -159,20 +159,29 @@ ExecutionPlan make_plan(const ExecutionSpace& space, const LinearProblem& proble
   return plan;
 }
 
+/// Why an engine's plan can have no way without the GEMM beside it, "" when it can.
+std::string shortcut_refusal(const ExecutionPlan& plan, const GemmPlan& gemm) {
+  if (is_reachable(plan.gemm.backend, MemorySpace::host)) return "";
+  if (plan.gemm.backend != Backend::cuda)
+    return std::string("there is none on backend ") + name_of(plan.gemm.backend);
+  if (gemm.can_skip()) return "";
+  return "it would be decided on the device, and the engine " +
+         plan.engines[plan.chosen_engine].name + " cannot be told there to do nothing";
+}
+
 /// The way without the GEMM, where there is one that is worth asking for; null otherwise.
-std::shared_ptr<const GuardedPlan> make_guarded_plan(const ExecutionPlan& plan,
-                                                     const LinearProblem& problem,
+std::shared_ptr<const GuardedPlan> make_guarded_plan(ExecutionPlan& plan, const GemmPlan& gemm,
                                                      const PlanOptions& options) {
   // Of a few rows the GEMM reads w once, which is no more than the proof does.
   constexpr std::int64_t fewest_rows = 4;
-  const bool answers_at_once = is_reachable(plan.gemm.backend, MemorySpace::host);
-  if (!answers_at_once || plan.gemm.batch * plan.gemm.m < fewest_rows) return nullptr;
+  if (plan.gemm.batch * plan.gemm.m < fewest_rows) return nullptr;
   std::optional<GuardedProgram> guarded = find_guarded_program(
       plan.program, plan.compute_dtype, rewrites_left_out(options.without_rewrites));
   if (!guarded) return nullptr;
+  plan.shortcut_refusal = shortcut_refusal(plan, gemm);
+  if (!plan.shortcut_refusal.empty()) return nullptr;
   try {
-    return std::make_shared<const GuardedPlan>(std::move(*guarded), plan.gemm, problem,
-                                               options.layout);
+    return std::make_shared<const GuardedPlan>(std::move(*guarded), plan.gemm, options.layout);
   } catch (const Error& error) {
     // A stage may have no room for the sums.
     if (error.status() != Status::unsupported) throw;
@@ -193,7 +202,8 @@ void compile_stages(const ExecutionPlan& plan, Backend backend, StageCompilation
   }
   constexpr std::int64_t worthwhile_elements = 1 << 20;
   // What the GEMM takes in needs a sweep only where its operands have gaps.
-  const bool is_taken_in = !plan.engines[plan.chosen_engine].taken_in.empty();
+  const bool is_taken_in =
+      !plan.engines.empty() && !plan.engines[plan.chosen_engine].taken_in.empty();
   if (is_taken_in && compilation == StageCompilation::automatic) return;
   for (const PlannedStage& stage : plan.stages)
     if (compilation == StageCompilation::always || stage.domain.elements() >= worthwhile_elements)
@@ -213,10 +223,16 @@ PlanImplementation::PlanImplementation(const ExecutionSpace& space, const Linear
   problem_.x.data = nullptr;
   problem_.w.data = nullptr;
   compile_stages(plan_, space.backend(), options.compilation);
-  guarded_ = make_guarded_plan(plan_, problem_, options);
+  guarded_ = make_guarded_plan(plan_, *gemm_, options);
   if (guarded_ == nullptr) return;
+  compile_stages(guarded_->plan(), space.backend(), options.compilation);
   plan_.shortcut = guarded_->description();
-  plan_.workspace_bytes = std::max(plan_.workspace_bytes, guarded_->workspace_bytes());
+  // The two ways use the same memory one after the other, behind the decision between them.
+  const std::size_t prepared =
+      std::max(plan_.workspace_bytes - plan_.weights_bytes, guarded_->workspace_bytes());
+  plan_.workspace_bytes =
+      guarded_->decision_bytes() + std::max(plan_.workspace_bytes, guarded_->workspace_bytes());
+  plan_.weights_bytes = plan_.workspace_bytes - guarded_->decision_bytes() - prepared;
 }
 
 bool PlanImplementation::has_prepared_weights(const Arguments& arguments) {
@@ -253,13 +269,8 @@ void PlanImplementation::execute(const ExecutionSpace& space, const Arguments& a
     memory.workspace = static_cast<char*>(lease->data());
   }
 
-  if (guarded_ != nullptr) {
-    const WeightFacts* facts = arguments.prepared_weights == nullptr
-                                   ? nullptr
-                                   : arguments.prepared_weights->implementation().facts();
-    if (guarded_->run(space, arguments, bindings, facts, memory.workspace)) return;
-  }
-
+  char* const start = memory.workspace;
+  if (guarded_ != nullptr) memory.workspace += guarded_->decision_bytes();
   GemmProblem gemm = plan_.gemm;
   if (plan_.y_place == GemmResultPlace::result) {
     const Tensor& holder = arguments.outputs[plan_.y_result];
@@ -269,27 +280,38 @@ void PlanImplementation::execute(const ExecutionSpace& space, const Arguments& a
     memory.y = memory.workspace + plan_.y_offset;
   }
   memory.y_strides = gemm.y;
-  const GemmArguments gemm_arguments = {
-      arguments.x.data,
-      arguments.w.data,
-      memory.y,
-      memory.workspace + plan_.engine_offset,
-      has_prepared_weights(arguments) ? arguments.prepared_weights->implementation().weights()
-                                      : nullptr,
-      reinterpret_cast<float*>(memory.workspace + plan_.factors_offset[0]),
-      reinterpret_cast<float*>(memory.workspace + plan_.factors_offset[1])};
+  GemmArguments gemm_arguments;
+  gemm_arguments.x = arguments.x.data;
+  gemm_arguments.w = arguments.w.data;
+  gemm_arguments.y = memory.y;
+  gemm_arguments.workspace = memory.workspace + plan_.engine_offset;
+  if (has_prepared_weights(arguments))
+    gemm_arguments.weights = arguments.prepared_weights->implementation().weights();
+  gemm_arguments.row_factors = reinterpret_cast<float*>(memory.workspace + plan_.factors_offset[0]);
+  gemm_arguments.column_factors =
+      reinterpret_cast<float*>(memory.workspace + plan_.factors_offset[1]);
+
+  if (guarded_ != nullptr && (guarded_->decision_bytes() == 0 || gemm_->can_skip(gemm_arguments))) {
+    const WeightFacts* facts = arguments.prepared_weights == nullptr
+                                   ? nullptr
+                                   : arguments.prepared_weights->implementation().facts();
+    const GuardOutcome outcome = guarded_->run(space, arguments, bindings, facts, start);
+    if (outcome.is_done) return;
+    gemm_arguments.unless = outcome.decision;
+  }
+  const RunCondition condition = {gemm_arguments.unless, 0};
   if (!plan_.engines[plan_.chosen_engine].taken_in.empty()) {
     const PlannedStage& stage = plan_.stages.front();
-    if (gemm_->run_with(space, gemm, gemm_arguments, stage,
-                        bind_stage(plan_, stage, memory, bindings, arguments.outputs)))
-      return;
+    Stage bound = bind_stage(plan_, stage, memory, bindings, arguments.outputs);
+    bound.condition = condition;
+    if (gemm_->run_with(space, gemm, gemm_arguments, stage, bound)) return;
   }
   if (plan_.panels.cut != PanelCut::none)
     return run_in_panels(space, plan_, *gemm_, gemm, gemm_arguments, memory, bindings,
                          arguments.outputs);
   if (plan_.y_place != GemmResultPlace::nowhere) gemm_->run(space, gemm, gemm_arguments);
 
-  enqueue_stages(space, plan_, memory, bindings, arguments.outputs);
+  enqueue_stages(space, plan_, memory, bindings, arguments.outputs, condition);
 }
 
 }  // namespace detail

@@ -28,8 +28,8 @@ PreparedWeightsImplementation::PreparedWeightsImplementation(const ExecutionSpac
   require_usable(space, w);
   weights_ = plan.gemm().make_weights(space, plan.plan().gemm);
   if (plan.guarded() != nullptr)
-    facts_ = std::make_unique<WeightFacts>(space, plan.plan().gemm, plan.problem().w,
-                                           plan.guarded()->wants_weight_sums());
+    facts_ =
+        std::make_unique<WeightFacts>(space, plan.plan().gemm, plan.guarded()->wants_weight_sums());
   refresh(space, w);
 }
 

@@ -1,9 +1,9 @@
 #include "execute/weight_facts.hpp"
 
-#include <algorithm>
-#include <cmath>
-#include <limits>
-#include <vector>
+#include "compat/with_instance.hpp"
+#include "execute/binding.hpp"
+#include "execute/enqueue_pass.hpp"
+#include "execute/matrix_pass.hpp"
 
 namespace postlude {
 namespace detail {
@@ -12,37 +12,32 @@ Shape weight_shape(const GemmProblem& gemm) {
   return {gemm.w.batch == 0 ? 1 : gemm.batch, gemm.n, gemm.k};
 }
 
-double largest_of(const double* magnitudes, std::int64_t count) {
-  double largest = 0;
-  for (std::int64_t i = 0; i < count; ++i)
-    if (magnitudes[i] > largest || std::isnan(magnitudes[i])) {
-      largest = magnitudes[i];
-      if (std::isnan(largest)) break;
-    }
-  return largest;
-}
-
-WeightFacts::WeightFacts(const ExecutionSpace& space, const GemmProblem& gemm, const Tensor& w,
-                         bool wants_sums)
-    : largest_program_(largest_magnitude(space.backend(), gemm.dtype, weight_shape(gemm),
-                                         weight_shape(gemm).batch > 1, w)),
-      batch_(weight_shape(gemm).batch),
-      largest_(std::numeric_limits<double>::quiet_NaN()) {
-  if (!wants_sums) return;
-  sums_program_.emplace(space.backend(), gemm.dtype, "sum(v, dim=0)", weight_shape(gemm),
-                        batch_ > 1, w);
-  sums_ = BackendBuffer(space, static_cast<std::size_t>(batch_ * gemm.k) * sizeof(double));
+WeightFacts::WeightFacts(const ExecutionSpace& space, const GemmProblem& gemm, bool wants_sums)
+    : gemm_(gemm),
+      wants_sums_(wants_sums),
+      largest_(space, static_cast<std::size_t>(most_magnitudes) * sizeof(double)) {
+  const Shape shape = weight_shape(gemm);
+  if (wants_sums)
+    sums_ = BackendBuffer(space,
+                          static_cast<std::size_t>(shape.batch * shape.columns) * sizeof(double));
 }
 
 void WeightFacts::refresh(const ExecutionSpace& space, const Tensor& w) {
-  std::size_t bytes = largest_program_.workspace_bytes();
-  if (sums_program_) bytes = std::max(bytes, sums_program_->workspace_bytes());
-  const BackendBuffer workspace(space, bytes);
-  auto* scratch = static_cast<char*>(workspace.data());
-  std::vector<double> magnitudes(static_cast<std::size_t>(batch_));
-  largest_program_.run(space, {w}, {magnitudes.data()}, scratch);
-  largest_ = largest_of(magnitudes.data(), batch_);
-  if (sums_program_) sums_program_->run(space, {w}, {sums()}, scratch);
+  magnitudes_ = Magnitudes();
+  const Shape shape = weight_shape(gemm_);
+  const MatrixStrides strides = strides_of(w, {});
+  if (shape.batch < gemm_.batch && strides.batch != 0) return;
+  MatrixPass pass = matrix_pass(gemm_.backend, gemm_.dtype, shape, strides, wants_sums_ ? 0 : -1);
+  pass.matrix.data = w.data;
+  pass.magnitudes = static_cast<double*>(largest_.data());
+  const BackendBuffer partials(space, pass.cut.chunks > 1 ? partials_bytes(pass) : 0);
+  auto* const sums = static_cast<double*>(sums_.data());
+  pass.partials = pass.cut.chunks > 1 ? static_cast<double*>(partials.data()) : sums;
+  enqueue_pass(space, pass);
+  if (wants_sums_ && pass.cut.chunks > 1)
+    enqueue_sums(space, {pass.partials, sums, pass.sum_count(), pass.cut.chunks});
+  magnitudes_ = {pass.magnitudes, pass.cut.workers};
+  with_instance(space, [](const auto& instance) { instance.fence(); });
 }
 
 }  // namespace detail

@@ -1,8 +1,10 @@
 #ifndef POSTLUDE_GEMM_CUDA_STATUS_HPP
 #define POSTLUDE_GEMM_CUDA_STATUS_HPP
 
-#include <cublasLt.h>
 #include <cuda_runtime_api.h>
+#if __has_include(<cublasLt.h>)
+#include <cublasLt.h>
+#endif
 
 #include <string>
 
@@ -19,11 +21,13 @@ inline void require_success(cudaError_t result, const char* call) {
               std::string(call) + " failed: " + cudaGetErrorString(result));
 }
 
+#if __has_include(<cublasLt.h>)
 inline void require_success(cublasStatus_t result, const char* call) {
   if (result != CUBLAS_STATUS_SUCCESS)
     throw Error(Status::backend_failure,
                 std::string(call) + " failed: " + cublasLtGetStatusString(result));
 }
+#endif
 
 }  // namespace detail
 }  // namespace postlude

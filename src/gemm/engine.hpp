@@ -40,6 +40,9 @@ struct GemmArguments {
   /// Where a problem with factors has them: batch x M and batch x N.
   float* row_factors = nullptr;
   float* column_factors = nullptr;
+  /// A word in the backend's memory: where it is not 0 when the GEMM's turn comes, the GEMM does
+  /// nothing. Null for none; set only where can_skip() says that the engine looks at it.
+  const int* unless = nullptr;
 };
 
 /// What a GEMM takes in of the stage that follows it.
@@ -63,6 +66,11 @@ class GemmPlan {
   /// Computes y on the calling thread of a host alone, while others do the same. Only for an engine
   /// that says so with EngineCandidate::threads_alone; needs no workspace.
   virtual void run_on_thread(const GemmProblem&, const GemmArguments&) const {}
+
+  /// Whether run() can be told on the device to do nothing, with GemmArguments::unless.
+  virtual bool can_skip() const { return false; }
+  /// The same for one run: addresses may ask for a way that cannot.
+  virtual bool can_skip(const GemmArguments&) const { return can_skip(); }
 
   /// Weights for this GEMM, still to be refreshed; null where it uses w as it is.
   virtual std::unique_ptr<GemmWeights> make_weights(const ExecutionSpace&,

@@ -128,11 +128,14 @@ class HopperGemm final : public GemmPlan {
            const GemmArguments& arguments) const override {
     if (problem.batch == 0 || problem.m == 0 || problem.n == 0) return;
     if (problem.k == 0) return zero_result(problem, arguments.y, stream_of(space));
-    const bool reads_w = arguments.weights == nullptr && route_ != WeightsRoute::split_before;
-    if ((reads_w && !is_aligned(arguments.w)) || (!is_split_ && !is_aligned(arguments.x)))
-      return run_fallback(space, problem, arguments);
+    if (needs_fallback(arguments)) return run_fallback(space, problem, arguments);
     for (std::int64_t batch = 0; batch < problem.batch; ++batch)
       run_matrix(problem, arguments, batch, stream_of(space));
+  }
+
+  bool can_skip() const override { return true; }
+  bool can_skip(const GemmArguments& arguments) const override {
+    return !needs_fallback(arguments);
   }
 
   std::unique_ptr<GemmWeights> make_weights(const ExecutionSpace& space,
@@ -157,6 +160,12 @@ class HopperGemm final : public GemmPlan {
   static GemmProblem portable_problem(GemmProblem problem) {
     if (problem.dtype == DataType::float32) problem.compute = ComputeMode::f32;
     return problem;
+  }
+
+  /// Whether the copy engine cannot read what it would have to.
+  bool needs_fallback(const GemmArguments& arguments) const {
+    const bool reads_w = arguments.weights == nullptr && route_ != WeightsRoute::split_before;
+    return (reads_w && !is_aligned(arguments.w)) || (!is_split_ && !is_aligned(arguments.x));
   }
 
   void run_fallback(const ExecutionSpace& space, const GemmProblem& problem,
@@ -188,14 +197,17 @@ class HopperGemm final : public GemmPlan {
     product.m = problem.m;
     product.n = problem.n;
     product.k = problem.k;
+    product.unless = arguments.unless;
     SplitFactor of_x;
     SplitFactor of_w;
     SplitSums sums;
+    sums.unless = arguments.unless;
     HopperTiling tiling = unprepared_.tiling;
     if (is_split_) {
       of_x.source = {static_cast<const float*>(arguments.x) + batch * problem.x.batch, problem.m,
                      problem.k, problem.x.row, problem.x.column};
-      const SplitMatrix x = split_matrix_at(x_memory, problem.m, problem.k, false);
+      SplitMatrix x = split_matrix_at(x_memory, problem.m, problem.k, false);
+      x.unless = arguments.unless;
       split_matrix(of_x.source, x, extrema, stream);
       of_x.scales = x.scales;
       of_x.states = x.states;
@@ -222,6 +234,7 @@ class HopperGemm final : public GemmPlan {
           of_w.kept = weights.kept_rows();
         } else {
           w = split_matrix_at(w_memory, problem.n, problem.k, true);
+          w.unless = arguments.unless;
           if (batch == 0 || problem.w.batch != 0) split_matrix(of_w.source, w, extrema, stream);
         }
         tiling = prepared_.tiling;

@@ -54,6 +54,7 @@ struct Parameters {
   std::int64_t y_row_stride;
   std::int64_t y_column_stride;
   std::int64_t slice_stride;
+  const int* unless;
 };
 
 template <HopperFormat format, int columns>
@@ -362,6 +363,8 @@ template <HopperFormat format, int columns>
 __global__ void __launch_bounds__(Layout<format, columns>::threads, 1)
     hopper_tiles(const __grid_constant__ Parameters p) {
 #if defined(__CUDA_ARCH_FEAT_SM90_ALL)
+  // Every block of a cluster leaves, before any of them waits for another.
+  if (p.unless != nullptr && *p.unless != 0) return;
   using L = Layout<format, columns>;
   extern __shared__ unsigned char dynamic_memory[];
   const std::uint32_t tiles = (shared_address(dynamic_memory) + 1023) / 1024 * 1024;
@@ -526,6 +529,7 @@ void launch(const HopperProduct* of_product, const HopperTiling& tiling, cudaStr
   p.y_row_stride = product.y_row_stride;
   p.y_column_stride = product.y_column_stride;
   p.slice_stride = product.slice_stride;
+  p.unless = product.unless;
 
   const auto kernel = hopper_tiles<format, columns>;
   int device = 0;

@@ -43,6 +43,8 @@ struct HopperProduct {
   std::int64_t y_row_stride = 0;
   std::int64_t y_column_stride = 0;
   std::int64_t slice_stride = 0;
+  /// A word in the device's memory: nothing is computed where it is not 0. Null for none.
+  const int* unless = nullptr;
 };
 
 /// Loads the kernel of a format and tiling for the current device, which no capture of a graph has

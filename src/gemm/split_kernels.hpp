@@ -72,6 +72,8 @@ struct SplitMatrix {
   std::uint8_t* states = nullptr;  ///< of rows, aligned to 16 bytes
   std::int64_t padded_k = 0;       ///< a multiple of 8
   bool low_first = false;          ///< else the high part comes first
+  /// A word in the device's memory: nothing is split where it is not 0. Null for none.
+  const int* unless = nullptr;
 };
 
 /// Whether split_matrix() needs RowExtrema for each row: where the elements of a row are apart.
@@ -144,6 +146,8 @@ struct SplitSums {
   /// How many times w has scales and states, n each, one for each slice of k; 0 for neither x nor
   /// w.
   int w_scale_count = 1;
+  /// A word in the device's memory: nothing is done where it is not 0. Null for none.
+  const int* unless = nullptr;
 };
 
 /// Enqueues y = the sum of the slices, and in y what finish_split() would compute from the

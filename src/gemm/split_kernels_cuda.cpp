@@ -34,6 +34,9 @@ __device__ double power_of_two_double(int exponent) {
   return __hiloint2double((exponent + 1023) << 20, 0);
 }
 
+/// Whether a word on the device tells this launch to do nothing.
+__device__ bool is_called_off(const int* unless) { return unless != nullptr && *unless != 0; }
+
 /// Magnitudes of a row as bit patterns, which order as the magnitudes do.
 struct Extrema {
   std::uint32_t largest = 0;
@@ -192,6 +195,7 @@ __device__ float store_packet(const float (&values)[packet], const Scaling& scal
 template <int threads, int packets, bool is_aligned>
 __global__ void __launch_bounds__(threads, 1024 / threads)
     split_held_row(const SplitSource source, const SplitMatrix matrix) {
+  if (is_called_off(matrix.unless)) return;
   const std::int64_t r = blockIdx.x;
   const float* row = source.data + r * source.row_stride;
   float values[packets][packet];
@@ -255,6 +259,7 @@ template <int quads>
 __global__ void __launch_bounds__(stream_threads, 1)
     split_streamed_rows(const SplitSource source, const SplitMatrix matrix) {
 #if !defined(__CUDA_ARCH__) || __CUDA_ARCH__ >= 800
+  if (is_called_off(matrix.unless)) return;
   extern __shared__ float4 buffers[];
   __shared__ uint2 extremes[2][stream_warps];
   __shared__ float sums[2][stream_warps];
@@ -357,6 +362,7 @@ __global__ void __launch_bounds__(stream_threads, 1)
 template <int threads, bool is_aligned>
 __global__ void __launch_bounds__(threads)
     split_long_row(const SplitSource source, const SplitMatrix matrix) {
+  if (is_called_off(matrix.unless)) return;
   const std::int64_t r = blockIdx.x;
   const float* row = source.data + r * source.row_stride;
   Extrema extrema;
@@ -393,7 +399,9 @@ constexpr int tile_lines = 8;  ///< threads along k
 constexpr std::int64_t extrema_columns = 512;
 
 __global__ void __launch_bounds__(tile_rows* tile_lines)
-    find_extrema(const SplitSource source, RowExtrema* extrema, std::int64_t row_tiles) {
+    find_extrema(const SplitSource source, RowExtrema* extrema, std::int64_t row_tiles,
+                 const int* unless) {
+  if (is_called_off(unless)) return;
   const std::int64_t r = blockIdx.x % row_tiles * tile_rows + threadIdx.x;
   const std::int64_t begin = blockIdx.x / row_tiles * extrema_columns;
   const std::int64_t end = min(begin + extrema_columns, source.k);
@@ -415,6 +423,7 @@ __global__ void __launch_bounds__(tile_rows* tile_lines)
 __global__ void __launch_bounds__(tile_rows* tile_lines)
     split_tile(const SplitSource source, const SplitMatrix matrix, const RowExtrema* extrema,
                std::int64_t row_tiles) {
+  if (is_called_off(matrix.unless)) return;
   const std::int64_t first_row = blockIdx.x % row_tiles * tile_rows;
   const std::int64_t first_column = blockIdx.x / row_tiles * tile_columns;
   __shared__ float tile[tile_rows][tile_columns + 1];
@@ -523,8 +532,8 @@ void split_apart(const SplitSource& source, const SplitMatrix& matrix, RowExtrem
   const dim3 threads(tile_rows, tile_lines);
   const std::int64_t row_tiles = (source.rows + tile_rows - 1) / tile_rows;
   const std::int64_t parts = (source.k + extrema_columns - 1) / extrema_columns;
-  find_extrema<<<static_cast<unsigned>(row_tiles * parts), threads, 0, stream>>>(source, extrema,
-                                                                                 row_tiles);
+  find_extrema<<<static_cast<unsigned>(row_tiles * parts), threads, 0, stream>>>(
+      source, extrema, row_tiles, matrix.unless);
   const std::int64_t column_tiles = (matrix.padded_k + tile_columns - 1) / tile_columns;
   split_tile<<<static_cast<unsigned>(row_tiles * column_tiles), threads, 0, stream>>>(
       source, matrix, extrema, row_tiles);
@@ -763,6 +772,7 @@ __device__ RowScale combined_scale(const SplitFactor& w, int count, std::int64_t
 __global__ void __launch_bounds__(settle_threads)
     settle_columns(const SplitFactor x, const SplitFactor w, const SplitSums sums,
                    std::int64_t column_blocks) {
+  if (is_called_off(sums.unless)) return;
   __shared__ std::uint32_t found;
   if (threadIdx.x == 0) found = 0;
   __syncthreads();

@@ -90,9 +90,18 @@ std::string explain(const ExecutionPlan& plan, const Program& written) {
   if (plan.shortcut) {
     text += "shortcut without the GEMM, taken by executions with " + plan.shortcut->condition +
             ", no NaN among them\n";
+    text += "  reads and writes " + quantity(plan.shortcut->bytes, "B") + ", " +
+            quantity(plan.shortcut->bytes_with_prepared_weights, "B") + " with prepared weights\n";
+    if (plan.shortcut->is_decided_on_device)
+      text +=
+          "  decided on the device: the GEMM and the stages are enqueued all the same, and do "
+          "nothing where it is taken\n";
     for (const AppliedRewrite& rewrite : plan.shortcut->rewrites) text += rewrite_text(rewrite);
     text += "  program\n" + indented(indented(to_string(plan.shortcut->program)));
   }
+
+  if (!plan.shortcut_refusal.empty())
+    text += "no shortcut without the GEMM: " + plan.shortcut_refusal + "\n";
 
   text += "engines\n";
   for (std::size_t i = 0; i < plan.engines.size(); ++i) {

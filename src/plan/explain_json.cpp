@@ -33,6 +33,9 @@ json rewrite_json(const AppliedRewrite& rewrite) {
 
 json shortcut_json(const Shortcut& shortcut) {
   json object = {{"condition", shortcut.condition},
+                 {"decided_on", shortcut.is_decided_on_device ? "device" : "host"},
+                 {"bytes", shortcut.bytes},
+                 {"bytes_with_prepared_weights", shortcut.bytes_with_prepared_weights},
                  {"rewrites", json::array()},
                  {"program", lines_of(to_string(shortcut.program))}};
   for (const AppliedRewrite& rewrite : shortcut.rewrites)
@@ -99,6 +102,7 @@ std::string explain_json(const ExecutionPlan& plan, const Program& written) {
     object["rewrites"].push_back(rewrite_json(rewrite));
   object["shortcut"] = nullptr;
   if (plan.shortcut) object["shortcut"] = shortcut_json(*plan.shortcut);
+  if (!plan.shortcut_refusal.empty()) object["shortcut_refusal"] = plan.shortcut_refusal;
   for (std::size_t i = 0; i < plan.engines.size(); ++i)
     object["engines"].push_back(engine_json(plan, i));
   for (std::size_t i = 0; i < plan.stages.size(); ++i)

@@ -50,6 +50,10 @@ struct Shortcut {
   Program program;
   std::vector<AppliedRewrite> rewrites;
   std::string condition;
+  bool is_decided_on_device = false;  ///< else on the host, before anything else is enqueued
+  /// That an execution which takes it reads and writes, the proof included.
+  double bytes = 0;
+  double bytes_with_prepared_weights = 0;
 };
 
 /// A program cut into a GEMM and stages, with every piece of workspace placed.
@@ -69,6 +73,7 @@ struct ExecutionPlan {
   std::size_t chosen_engine = 0;
   std::size_t engine_offset = 0;
   std::optional<Shortcut> shortcut;
+  std::string shortcut_refusal;  ///< why there is none where there might be one
   std::size_t workspace_bytes = 0;
   /// Of these, what an execution with prepared weights leaves out.
   std::size_t weights_bytes = 0;

@@ -58,6 +58,7 @@ struct NoSink {
 template <class T, int packets, class Code>
 POSTLUDE_FUNCTION void pointwise_thread(const Stage& stage, std::int64_t segments,
                                         std::int64_t item) {
+  if (!stage.condition.holds()) return;
   constexpr int width = device_width<T>();
   const std::int64_t warp = item / warp_threads;
   const std::int64_t line = quotient(warp, segments);
@@ -120,6 +121,7 @@ POSTLUDE_FUNCTION constexpr std::int64_t line_teams(const Stage& stage) {
 template <class T, int packets, class Code, class Barrier>
 POSTLUDE_FUNCTION void inner_reduction_thread(const Stage& stage, std::int64_t team, int rank,
                                               ReductionState* shared, const Barrier& barrier) {
+  if (!stage.condition.holds()) return;
   constexpr int width = device_width<T>();
   const int threads = line_threads<T>(stage.inner);
   const int place = rank & (threads - 1);
@@ -204,6 +206,7 @@ template <class T, class Code, class Barrier>
 POSTLUDE_FUNCTION void outer_reduction_thread(const Stage& stage, const Partials& partials,
                                               const OuterCut& cut, std::int64_t team, int rank,
                                               ReductionState* shared, const Barrier& barrier) {
+  if (!stage.condition.holds()) return;
   constexpr int width = device_width<T>();
   constexpr int tile = outer_tile<T>();
   const std::int64_t row_of_tiles = quotient(team, cut.tiles);
@@ -248,6 +251,7 @@ template <class T, class Code>
 POSTLUDE_FUNCTION void finish_outer_reduction(const Stage& stage, const Partials& partials,
                                               std::int64_t chunks, std::int64_t batch,
                                               std::int64_t inner) {
+  if (!stage.condition.holds()) return;
   ReductionState state = partials.at(0, batch, inner);
   for (std::int64_t chunk = 1; chunk < chunks; ++chunk)
     reduction_combine<T>(Code::kind(stage, 0), stage.reductions[0].parameter, state,

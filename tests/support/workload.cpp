@@ -48,6 +48,7 @@ PlanOptions options_of(const Settings& settings) {
   options.layout = settings.result;
   options.compilation = settings.compilation;
   options.without_rewrites = settings.without_rewrites;
+  options.engine = settings.engine;
   return options;
 }
 

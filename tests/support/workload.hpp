@@ -28,6 +28,7 @@ struct Settings {
   bool has_padded_outputs = false;
   StageCompilation compilation = StageCompilation::automatic;
   std::vector<std::string> without_rewrites;
+  std::string engine;  ///< "" for none in particular
 };
 std::string describe(const Settings& settings);
 /// The layout that results of these settings are stored in.

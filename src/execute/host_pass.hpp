@@ -1,0 +1,161 @@
+#ifndef POSTLUDE_EXECUTE_HOST_PASS_HPP
+#define POSTLUDE_EXECUTE_HOST_PASS_HPP
+
+#include <algorithm>
+#include <cstdint>
+#include <cstring>
+
+#include "evaluator/small_floats.hpp"
+#include "execute/matrix_pass.hpp"
+
+namespace postlude {
+namespace detail {
+
+// What a host thread does in a pass: loops over neighbours that become SIMD instructions.
+
+/// Bit patterns of magnitudes, which order as the magnitudes do, NaN above infinity.
+template <class T>
+struct HostElement;
+
+template <>
+struct HostElement<float> {
+  using Bits = std::int32_t;
+  static constexpr Bits mask = 0x7fffffff;
+  static double value(float element) { return static_cast<double>(element); }
+};
+template <>
+struct HostElement<double> {
+  using Bits = std::int64_t;
+  static constexpr Bits mask = 0x7fffffffffffffff;
+  static double value(double element) { return element; }
+};
+template <>
+struct HostElement<Float16> {
+  using Bits = std::int16_t;
+  static constexpr Bits mask = 0x7fff;
+  static double value(Float16 element) { return static_cast<double>(to_float(element)); }
+};
+template <>
+struct HostElement<BFloat16> {
+  using Bits = std::int16_t;
+  static constexpr Bits mask = 0x7fff;
+  static double value(BFloat16 element) { return static_cast<double>(to_float(element)); }
+};
+
+/// A line's elements, of which neighbours may be apart.
+template <class T, bool is_contiguous>
+struct HostLine {
+  using Bits = typename HostElement<T>::Bits;
+  const T* data;
+  std::int64_t stride;
+
+  T operator[](std::int64_t i) const { return data[is_contiguous ? i : i * stride]; }
+
+  Bits magnitude_bits(std::int64_t i) const {
+    const T element = (*this)[i];
+    Bits bits;
+    std::memcpy(&bits, &element, sizeof bits);
+    return static_cast<Bits>(bits & HostElement<T>::mask);
+  }
+
+  Bits largest(std::int64_t begin, std::int64_t end, Bits largest) const {
+    for (std::int64_t i = begin; i < end; ++i) largest = std::max(largest, magnitude_bits(i));
+    return largest;
+  }
+
+  /// Independent sums, so that additions do not wait for each other.
+  double sum(std::int64_t begin, std::int64_t end, const double* weights) const {
+    constexpr int lanes = 8;
+    double partial[lanes] = {};
+    std::int64_t i = begin;
+    for (; i + lanes <= end; i += lanes)
+      for (int lane = 0; lane < lanes; ++lane)
+        partial[lane] += HostElement<T>::value((*this)[i + lane]) *
+                         (weights == nullptr ? 1.0 : weights[i + lane]);
+    for (; i < end; ++i)
+      partial[0] += HostElement<T>::value((*this)[i]) * (weights == nullptr ? 1.0 : weights[i]);
+    double sum = 0;
+    for (const double each : partial) sum += each;
+    return sum;
+  }
+
+  void add_to(double* sums, std::int64_t begin, std::int64_t end, double weight) const {
+    for (std::int64_t i = begin; i < end; ++i)
+      sums[i - begin] += HostElement<T>::value((*this)[i]) * weight;
+  }
+};
+
+/// What worker `worker` of a pass does.
+template <class T, bool is_contiguous>
+struct HostPass {
+  using Bits = typename HostElement<T>::Bits;
+  MatrixPass pass;
+
+  void operator()(const std::int64_t worker) const {
+    Bits largest = 0;
+    for (std::int64_t unit = worker; unit < pass.cut.units; unit += pass.cut.workers)
+      largest = pass.sums == PassSums::along_outer ? along_outer(unit, largest)
+                                                   : along_inner(unit, largest);
+    T element;
+    std::memcpy(&element, &largest, sizeof element);
+    pass.magnitudes[worker] = HostElement<T>::value(element);
+  }
+
+ private:
+  HostLine<T, is_contiguous> line(std::int64_t batch, std::int64_t outer) const {
+    const PassMatrix& matrix = pass.matrix;
+    return {static_cast<const T*>(matrix.data) + batch * matrix.stride_batch +
+                outer * matrix.stride_outer,
+            matrix.stride_inner};
+  }
+
+  const double* weights_of(std::int64_t batch) const {
+    return pass.weights == nullptr ? nullptr : pass.weights + batch * pass.weights_stride;
+  }
+
+  Bits along_inner(std::int64_t unit, Bits largest) const {
+    const std::int64_t chunk = unit % pass.cut.chunks;
+    const std::int64_t group = unit / pass.cut.chunks;
+    const std::int64_t batch = group / pass.cut.groups;
+    const std::int64_t outer = group % pass.cut.groups;
+    const std::int64_t begin = chunk * pass.cut.length;
+    const std::int64_t end = std::min(begin + pass.cut.length, pass.matrix.inner);
+    const HostLine<T, is_contiguous> elements = line(batch, outer);
+    if (pass.sums == PassSums::none) return elements.largest(begin, end, largest);
+    const double* const weights = weights_of(batch);
+    double sum = 0;
+    for (std::int64_t i = begin; i < end; i += pass_tile) {
+      const std::int64_t tile_end = std::min(i + pass_tile, end);
+      largest = elements.largest(i, tile_end, largest);
+      sum += elements.sum(i, tile_end, weights);
+    }
+    pass.partials[(chunk * pass.matrix.batch + batch) * pass.matrix.outer + outer] = sum;
+    return largest;
+  }
+
+  Bits along_outer(std::int64_t unit, Bits largest) const {
+    const std::int64_t tile = unit % pass.cut.groups;
+    const std::int64_t rest = unit / pass.cut.groups;
+    const std::int64_t batch = rest / pass.cut.chunks;
+    const std::int64_t chunk = rest % pass.cut.chunks;
+    const std::int64_t first = chunk * pass.cut.length;
+    const std::int64_t last = std::min(first + pass.cut.length, pass.matrix.outer);
+    const std::int64_t begin = tile * pass_tile;
+    const std::int64_t end = std::min(begin + pass_tile, pass.matrix.inner);
+    const double* const weights = weights_of(batch);
+    double sums[pass_tile] = {};
+    for (std::int64_t outer = first; outer < last; ++outer) {
+      const HostLine<T, is_contiguous> elements = line(batch, outer);
+      largest = elements.largest(begin, end, largest);
+      elements.add_to(sums, begin, end, weights == nullptr ? 1.0 : weights[outer]);
+    }
+    std::copy(sums, sums + (end - begin),
+              pass.partials + (chunk * pass.matrix.batch + batch) * pass.matrix.inner + begin);
+    return largest;
+  }
+};
+
+}  // namespace detail
+}  // namespace postlude
+
+#endif
