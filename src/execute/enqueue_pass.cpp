@@ -59,11 +59,17 @@ struct AddChunks {
 
 }  // namespace
 
-void enqueue_pass(const ExecutionSpace& space, const MatrixPass& pass) {
+void enqueue_pass(const ExecutionSpace& space, const MatrixPass& pass,
+                  const std::vector<MatrixPass>& others) {
 #ifdef KOKKOS_ENABLE_CUDA
-  if (space.backend() == Backend::cuda)
-    return launch_pass(pass, space.get<Kokkos::Cuda>().cuda_stream());
+  if (space.backend() == Backend::cuda) {
+    PassGroup group;
+    group.first = pass;
+    for (const MatrixPass& other : others) group.others[group.other_count++] = other;
+    return launch_passes(group, space.get<Kokkos::Cuda>().cuda_stream());
+  }
 #endif
+  for (const MatrixPass& other : others) enqueue_pass(space, other);
   with_instance(space, [&](const auto& instance) {
     if constexpr (is_device_space<std::decay_t<decltype(instance)>>()) {
       refuse(space);

@@ -1,6 +1,8 @@
 #ifndef POSTLUDE_EXECUTE_ENQUEUE_PASS_HPP
 #define POSTLUDE_EXECUTE_ENQUEUE_PASS_HPP
 
+#include <vector>
+
 #include <postlude/execution_space.hpp>
 
 #include "execute/guard_decision.hpp"
@@ -9,8 +11,10 @@
 namespace postlude {
 namespace detail {
 
-/// Enqueues a pass: on the stream of a CUDA instance; on hosts it is complete on return.
-void enqueue_pass(const ExecutionSpace& space, const MatrixPass& pass);
+/// Enqueues a pass: on the stream of a CUDA instance; on hosts it is complete on return. `others`,
+/// at most most_other_passes of the same dtype and without sums, are made with it.
+void enqueue_pass(const ExecutionSpace& space, const MatrixPass& pass,
+                  const std::vector<MatrixPass>& others = {});
 
 /// Enqueues the addition of sums of chunks, as a pass.
 void enqueue_sums(const ExecutionSpace& space, const ChunkedSums& sums);

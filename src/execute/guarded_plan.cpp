@@ -76,6 +76,22 @@ std::size_t GuardedPlan::reserve(std::size_t bytes) {
   return offset;
 }
 
+/// Whether a device runs the program in the launch that decides: one small stage.
+bool GuardedPlan::runs_with_decision() const {
+  constexpr std::int64_t most_lines = 8192;
+  constexpr std::int64_t most_additions = 8192;  // every block makes all of them
+  if (!is_on_device_ || plan_.stages.size() != 1) return false;
+  const PlannedStage& planned = plan_.stages.front();
+  const auto additions = [](const PlacedPass& placed) {
+    const bool is_whole = placed.pass.sums == PassSums::none || placed.pass.cut.chunks == 1;
+    return is_whole ? 0 : placed.pass.cut.chunks * placed.pass.sum_count();
+  };
+  return planned.sweep == SweepKind::pointwise && plan_.compute_dtype == DataType::float32 &&
+         planned.stage.batch * planned.stage.outer <= most_lines &&
+         planned.domain.elements() <= 16 * most_lines &&
+         additions(x_) + additions(w_) <= most_additions;
+}
+
 /// The passes of one execution, and what they find.
 class GuardedPlan::Execution {
  public:
@@ -89,14 +105,15 @@ class GuardedPlan::Execution {
   }
 
   Magnitudes look_at(const PlacedPass& placed, const void* data, const double* weights = nullptr,
-                     std::int64_t weights_stride = 0) const {
+                     std::int64_t weights_stride = 0) {
     MatrixPass pass = placed.pass;
     pass.matrix.data = data;
     pass.weights = weights;
     pass.weights_stride = weights_stride;
     pass.magnitudes = doubles_at(placed.magnitudes_offset);
     pass.partials = doubles_at(placed.partials_offset);
-    enqueue_pass(space_, pass);
+    enqueue_pass(space_, pass, waiting_);
+    waiting_.clear();
     return {pass.magnitudes, pass.cut.workers};
   }
 
@@ -128,7 +145,12 @@ class GuardedPlan::Execution {
                       strides_of(tensor, reading_as(operand.shape, operand.is_batched)), -1);
       pass.matrix.data = tensor.data;
       pass.magnitudes = place;
-      enqueue_pass(space_, pass);
+      // A device takes it with the pass over x or w that is first.
+      if (plan_.is_on_device_ && tensor.dtype == plan_.gemm_.dtype &&
+          waiting_.size() < most_other_passes)
+        waiting_.push_back(pass);
+      else
+        enqueue_pass(space_, pass);
       if (!may_hold({place, pass.cut.workers})) return false;
       place += pass.cut.workers;
       decision_.operands.count += pass.cut.workers;
@@ -168,9 +190,10 @@ class GuardedPlan::Execution {
     return true;
   }
 
-  /// On a host, whether it is proved; on a device the word is written there.
-  bool decide(int* word) {
+  /// On a host, whether it is proved; on a device the word is written there, and `stage` run.
+  bool decide(int* word, const Stage* stage) {
     decision_.is_proved = word;
+    decision_.stage = stage;
     return enqueue_decision(space_, decision_);
   }
 
@@ -179,6 +202,7 @@ class GuardedPlan::Execution {
   const ExecutionSpace& space_;
   char* workspace_;
   GuardDecision decision_;
+  std::vector<MatrixPass> waiting_;  ///< for the next one
 };
 
 GuardOutcome GuardedPlan::run(const ExecutionSpace& space, const Arguments& arguments,
@@ -197,7 +221,6 @@ GuardOutcome GuardedPlan::run(const ExecutionSpace& space, const Arguments& argu
   Execution execution(*this, space, workspace);
   if (!execution.look_at_operands(bindings) || !execution.look_at_factors(arguments, facts))
     return {};
-  if (!execution.decide(word)) return {};
 
   std::vector<const Binding*> all = bindings;
   std::vector<Binding> sums;
@@ -215,6 +238,13 @@ GuardOutcome GuardedPlan::run(const ExecutionSpace& space, const Arguments& argu
   if (guarded_.sum_over_rows >= 0) bind(guarded_.sum_over_rows, w_.sums_offset);
   BoundMemory memory;
   memory.workspace = workspace + scratch_offset_;
+
+  if (runs_with_decision()) {
+    const Stage stage = bind_stage(plan_, plan_.stages.front(), memory, all, arguments.outputs);
+    execution.decide(word, &stage);
+    return {false, word};
+  }
+  if (!execution.decide(word, nullptr)) return {};
   if (!is_on_device_) {
     enqueue_stages(space, plan_, memory, all, arguments.outputs);
     return {true, nullptr};

@@ -67,6 +67,7 @@ class GuardedPlan {
 
   PlacedPass place(const MatrixPass& pass);
   std::size_t reserve(std::size_t bytes);
+  bool runs_with_decision() const;
 
   GuardedProgram guarded_;
   GemmProblem gemm_;

@@ -65,6 +65,9 @@ struct MatrixPass {
   std::int64_t sum_count() const { return matrix.batch * sums_of_matrix(); }
 };
 
+/// Small passes that may be made with another one.
+constexpr std::size_t most_other_passes = 3;
+
 /// Magnitudes that a pass leaves at most.
 constexpr std::int64_t most_magnitudes = 1024;
 

@@ -20,13 +20,21 @@ static_assert(pass_tile == pass_threads * pass_quad, "a thread has one quad of a
 /// Lines that a unit takes at a time: so many loads of a thread are under way at once.
 constexpr int pass_lines = 8;
 
-/// Enqueues a pass. Throws Error(backend_failure).
-void launch_pass(const MatrixPass& pass, cudaStream_t stream);
+/// Passes over matrices of one dtype in one launch. Those behind the first have no sums.
+struct PassGroup {
+  MatrixPass first;
+  MatrixPass others[most_other_passes];
+  int other_count = 0;
+};
+
+/// Enqueues passes. Throws Error(backend_failure).
+void launch_passes(const PassGroup& group, cudaStream_t stream);
 
 /// Enqueues the addition of sums of chunks. Throws Error(backend_failure).
 void launch_sums(const ChunkedSums& sums, cudaStream_t stream);
 
-/// Enqueues the decision and the additions. Throws Error(backend_failure).
+/// Enqueues the decision, the additions and the stage, which is pointwise and float32. Throws
+/// Error(backend_failure).
 void launch_decision(const GuardDecision& decision, cudaStream_t stream);
 
 }  // namespace detail

@@ -6,7 +6,14 @@
 
 #include <algorithm>
 
+#include "evaluator/code.hpp"
 #include "gemm/cuda_status.hpp"
+#include "sweep/device_body.hpp"
+
+// A launch may begin before the previous one has ended, and graphs keep it so.
+#if CUDART_VERSION >= 12030
+#define POSTLUDE_EARLY_LAUNCH
+#endif
 
 namespace postlude {
 namespace detail {
@@ -79,16 +86,16 @@ __device__ double weight_at(const double* weights, std::int64_t i, std::int64_t 
   return weights == nullptr ? 1.0 : (i < end ? weights[i] : 0.0);
 }
 
-/// A block takes `lines` lines at a time, over one chunk of them.
+/// The block that is `worker` takes `lines` lines at a time, over one chunk of them.
 template <class T, int lines, bool has_sums>
-__global__ void __launch_bounds__(pass_threads, 2) pass_along_inner(const MatrixPass pass) {
+__device__ void take_along_inner(const MatrixPass& pass, std::int64_t worker) {
   using Arithmetic = decltype(arithmetic(T()));
   using Bits = decltype(magnitude_bits(Arithmetic()));
   __shared__ double of_warp[has_sums ? warps : 1][lines];
   const PassMatrix& matrix = pass.matrix;
   const bool is_vector = has_vectors<T>(matrix);
   Bits largest = 0;
-  for (std::int64_t unit = blockIdx.x; unit < pass.cut.units; unit += gridDim.x) {
+  for (std::int64_t unit = worker; unit < pass.cut.units; unit += pass.cut.workers) {
     const std::int64_t chunk = unit % pass.cut.chunks;
     const std::int64_t group = unit / pass.cut.chunks;
     const std::int64_t batch = group / pass.cut.groups;
@@ -136,18 +143,18 @@ __global__ void __launch_bounds__(pass_threads, 2) pass_along_inner(const Matrix
       __syncthreads();
     }
   }
-  store_magnitude(largest, pass.magnitudes + blockIdx.x);
+  store_magnitude(largest, pass.magnitudes + worker);
 }
 
-/// A block takes a tile of neighbours, four for each thread, over one chunk of lines.
+/// The block takes a tile of neighbours, four for each thread, over one chunk of lines.
 template <class T>
-__global__ void __launch_bounds__(pass_threads, 2) pass_along_outer(const MatrixPass pass) {
+__device__ void take_along_outer(const MatrixPass& pass, std::int64_t worker) {
   using Arithmetic = decltype(arithmetic(T()));
   using Bits = decltype(magnitude_bits(Arithmetic()));
   const PassMatrix& matrix = pass.matrix;
   const bool is_vector = has_vectors<T>(matrix);
   Bits largest = 0;
-  for (std::int64_t unit = blockIdx.x; unit < pass.cut.units; unit += gridDim.x) {
+  for (std::int64_t unit = worker; unit < pass.cut.units; unit += pass.cut.workers) {
     const std::int64_t tile = unit % pass.cut.groups;
     const std::int64_t rest = unit / pass.cut.groups;
     const std::int64_t batch = rest / pass.cut.chunks;
@@ -183,12 +190,59 @@ __global__ void __launch_bounds__(pass_threads, 2) pass_along_outer(const Matrix
     for (int j = 0; j < pass_quad; ++j)
       if (i + j < matrix.inner) to[j] = sums[j];
   }
-  store_magnitude(largest, pass.magnitudes + blockIdx.x);
+  store_magnitude(largest, pass.magnitudes + worker);
 }
 
-__device__ void add_chunks(const ChunkedSums& sums) {
-  for (std::int64_t i = blockIdx.x * std::int64_t(pass_threads) + threadIdx.x; i < sums.count;
-       i += std::int64_t(gridDim.x) * pass_threads) {
+/// Blocks behind those of the first pass take the other ones.
+template <class T>
+__device__ void take_others(const PassGroup& group) {
+  std::int64_t worker = blockIdx.x - group.first.cut.workers;
+#pragma unroll
+  for (int i = 0; i < static_cast<int>(most_other_passes); ++i) {
+    if (i >= group.other_count) return;
+    if (worker >= 0 && worker < group.others[i].cut.workers)
+      take_along_inner<T, 1, false>(group.others[i], worker);
+    worker -= group.others[i].cut.workers;
+  }
+}
+
+/// Lets the launch that follows begin where it waits for this one's end by itself.
+__device__ void let_next_begin() {
+#if defined(POSTLUDE_EARLY_LAUNCH) && defined(__CUDA_ARCH__) && __CUDA_ARCH__ >= 900
+  cudaTriggerProgrammaticLaunchCompletion();
+#endif
+}
+
+/// In a launch that begins early: until everything before has been written.
+__device__ void wait_for_previous() {
+#if defined(POSTLUDE_EARLY_LAUNCH) && defined(__CUDA_ARCH__) && __CUDA_ARCH__ >= 900
+  cudaGridDependencySynchronize();
+#endif
+}
+
+template <class T, int lines, bool has_sums>
+__global__ void __launch_bounds__(pass_threads, 2)
+    pass_along_inner(const __grid_constant__ PassGroup group) {
+  let_next_begin();
+  if (blockIdx.x < group.first.cut.workers)
+    take_along_inner<T, lines, has_sums>(group.first, blockIdx.x);
+  else
+    take_others<T>(group);
+}
+
+template <class T>
+__global__ void __launch_bounds__(pass_threads, 2)
+    pass_along_outer(const __grid_constant__ PassGroup group) {
+  let_next_begin();
+  if (blockIdx.x < group.first.cut.workers)
+    take_along_outer<T>(group.first, blockIdx.x);
+  else
+    take_others<T>(group);
+}
+
+/// Makes the sums from `first` on that are `step` apart.
+__device__ void add_chunks(const ChunkedSums& sums, std::int64_t first, std::int64_t step) {
+  for (std::int64_t i = first; i < sums.count; i += step) {
     double sum = 0;
 #pragma unroll 8
     for (std::int64_t chunk = 0; chunk < sums.chunks; ++chunk)
@@ -197,35 +251,66 @@ __device__ void add_chunks(const ChunkedSums& sums) {
   }
 }
 
+__device__ std::int64_t thread_of_grid() {
+  return blockIdx.x * std::int64_t(pass_threads) + threadIdx.x;
+}
+
+__device__ std::int64_t threads_of_grid() { return gridDim.x * std::int64_t(pass_threads); }
+
 __global__ void __launch_bounds__(pass_threads) add_all_chunks(const ChunkedSums sums) {
-  add_chunks(sums);
+  add_chunks(sums, thread_of_grid(), threads_of_grid());
 }
 
-/// The largest magnitude, NaN if one is, for every thread of the block. All take part.
-__device__ double largest_of(const Magnitudes& magnitudes) {
-  __shared__ unsigned long long of_warp[warps];
-  unsigned long long largest = 0;
-  for (std::int64_t i = threadIdx.x; i < magnitudes.count; i += pass_threads)
-    largest = ::max(largest, magnitude_bits(magnitudes.values[i]));
+/// Whether the condition holds, for every thread of the block. All take part.
+__device__ bool is_proved(const GuardDecision& decision) {
+  constexpr int kinds = 3;
+  __shared__ unsigned long long of_warp[warps][kinds];
+  const Magnitudes* const all[kinds] = {&decision.x, &decision.w, &decision.operands};
+  unsigned long long largest[kinds] = {};
+#pragma unroll
+  for (int kind = 0; kind < kinds; ++kind)
+#pragma unroll 4
+    for (std::int64_t i = threadIdx.x; i < all[kind]->count; i += pass_threads)
+      largest[kind] = ::max(largest[kind], magnitude_bits(all[kind]->values[i]));
   for (int distance = warp_size / 2; distance > 0; distance /= 2)
-    largest = ::max(largest, __shfl_xor_sync(whole_warp, largest, distance));
+#pragma unroll
+    for (int kind = 0; kind < kinds; ++kind)
+      largest[kind] = ::max(largest[kind], __shfl_xor_sync(whole_warp, largest[kind], distance));
+  if (threadIdx.x % warp_size == 0)
+#pragma unroll
+    for (int kind = 0; kind < kinds; ++kind) of_warp[threadIdx.x / warp_size][kind] = largest[kind];
   __syncthreads();
-  if (threadIdx.x % warp_size == 0) of_warp[threadIdx.x / warp_size] = largest;
-  __syncthreads();
-  for (int warp = 0; warp < warps; ++warp) largest = ::max(largest, of_warp[warp]);
-  return magnitude_of(largest);
+#pragma unroll
+  for (int kind = 0; kind < kinds; ++kind)
+    for (int warp = 0; warp < warps; ++warp)
+      largest[kind] = ::max(largest[kind], of_warp[warp][kind]);
+  return decision.condition.holds(magnitude_of(largest[0]), magnitude_of(largest[1])) &&
+         magnitude_of(largest[2]) <= decision.condition.limit;
 }
 
-__global__ void __launch_bounds__(pass_threads) decide(const GuardDecision decision) {
+__global__ void __launch_bounds__(pass_threads)
+    decide(const __grid_constant__ GuardDecision decision) {
+  wait_for_previous();
   if (blockIdx.x == 0) {
-    const double x = largest_of(decision.x);
-    const double w = largest_of(decision.w);
-    const double operands = largest_of(decision.operands);
-    if (threadIdx.x == 0)
-      *decision.is_proved =
-          decision.condition.holds(x, w) && operands <= decision.condition.limit ? 1 : 0;
+    const bool holds = is_proved(decision);
+    if (threadIdx.x == 0) *decision.is_proved = holds ? 1 : 0;
   }
-  for (const ChunkedSums& sums : decision.sums) add_chunks(sums);
+  for (const ChunkedSums& sums : decision.sums)
+    add_chunks(sums, thread_of_grid(), threads_of_grid());
+}
+
+/// Every block decides, and makes all of the sums, the same that the others make, for its part of
+/// the stage.
+__global__ void __launch_bounds__(pass_threads)
+    decide_and_run(const __grid_constant__ GuardDecision decision,
+                   const __grid_constant__ Stage stage, std::int64_t segments) {
+  wait_for_previous();
+  const bool holds = is_proved(decision);
+  if (blockIdx.x == 0 && threadIdx.x == 0) *decision.is_proved = holds ? 1 : 0;
+  if (!holds) return;
+  for (const ChunkedSums& sums : decision.sums) add_chunks(sums, threadIdx.x, pass_threads);
+  __syncthreads();
+  pointwise_thread<float, 1, InterpretedCode>(stage, segments, thread_of_grid());
 }
 
 unsigned sum_blocks(std::int64_t count) {
@@ -235,36 +320,63 @@ unsigned sum_blocks(std::int64_t count) {
 }
 
 template <class T>
-void launch_of(const MatrixPass& pass, cudaStream_t stream) {
-  const auto blocks = static_cast<unsigned>(pass.cut.workers);
+void launch_of(const PassGroup& group, cudaStream_t stream) {
+  const MatrixPass& pass = group.first;
+  std::int64_t workers = pass.cut.workers;
+  for (int i = 0; i < group.other_count; ++i) workers += group.others[i].cut.workers;
+  const auto blocks = static_cast<unsigned>(workers);
   const bool has_sums = pass.sums != PassSums::none;
   if (pass.sums == PassSums::along_outer)
-    pass_along_outer<T><<<blocks, pass_threads, 0, stream>>>(pass);
+    pass_along_outer<T><<<blocks, pass_threads, 0, stream>>>(group);
   else if (pass.cut.group_rows == pass_lines && has_sums)
-    pass_along_inner<T, pass_lines, true><<<blocks, pass_threads, 0, stream>>>(pass);
+    pass_along_inner<T, pass_lines, true><<<blocks, pass_threads, 0, stream>>>(group);
   else if (pass.cut.group_rows == pass_lines)
-    pass_along_inner<T, pass_lines, false><<<blocks, pass_threads, 0, stream>>>(pass);
+    pass_along_inner<T, pass_lines, false><<<blocks, pass_threads, 0, stream>>>(group);
   else if (has_sums)
-    pass_along_inner<T, 1, true><<<blocks, pass_threads, 0, stream>>>(pass);
+    pass_along_inner<T, 1, true><<<blocks, pass_threads, 0, stream>>>(group);
   else
-    pass_along_inner<T, 1, false><<<blocks, pass_threads, 0, stream>>>(pass);
+    pass_along_inner<T, 1, false><<<blocks, pass_threads, 0, stream>>>(group);
+}
+
+/// Launches a kernel that calls wait_for_previous() before anything else: it may be made ready
+/// while the previous one still runs.
+template <class... Parameters, class... Arguments>
+void launch_early(void (*kernel)(Parameters...), unsigned blocks, cudaStream_t stream,
+                  const Arguments&... arguments) {
+#if defined(POSTLUDE_EARLY_LAUNCH)
+  cudaLaunchAttribute attribute = {};
+  attribute.id = cudaLaunchAttributeProgrammaticStreamSerialization;
+  attribute.val.programmaticStreamSerializationAllowed = 1;
+  cudaLaunchConfig_t configuration = {};
+  configuration.gridDim = dim3(blocks);
+  configuration.blockDim = dim3(pass_threads);
+  configuration.stream = stream;
+  configuration.attrs = &attribute;
+  // Devices from compute capability 9.0 on have it; shortcuts exist on them alone.
+  configuration.numAttrs = 1;
+  require_success(cudaLaunchKernelEx(&configuration, kernel, arguments...),
+                  "deciding on a shortcut");
+#else
+  kernel<<<blocks, pass_threads, 0, stream>>>(arguments...);
+  require_success(cudaGetLastError(), "deciding on a shortcut");
+#endif
 }
 
 }  // namespace
 
-void launch_pass(const MatrixPass& pass, cudaStream_t stream) {
-  switch (pass.matrix.dtype) {
+void launch_passes(const PassGroup& group, cudaStream_t stream) {
+  switch (group.first.matrix.dtype) {
     case DataType::float64:
-      launch_of<double>(pass, stream);
+      launch_of<double>(group, stream);
       break;
     case DataType::float16:
-      launch_of<__half>(pass, stream);
+      launch_of<__half>(group, stream);
       break;
     case DataType::bfloat16:
-      launch_of<__nv_bfloat16>(pass, stream);
+      launch_of<__nv_bfloat16>(group, stream);
       break;
     default:
-      launch_of<float>(pass, stream);
+      launch_of<float>(group, stream);
       break;
   }
   require_success(cudaGetLastError(), "a pass over a matrix");
@@ -276,9 +388,16 @@ void launch_sums(const ChunkedSums& sums, cudaStream_t stream) {
 }
 
 void launch_decision(const GuardDecision& decision, cudaStream_t stream) {
-  const std::int64_t count = std::max(decision.sums[0].count, decision.sums[1].count);
-  decide<<<sum_blocks(count), pass_threads, 0, stream>>>(decision);
-  require_success(cudaGetLastError(), "deciding on a shortcut");
+  if (decision.stage == nullptr) {
+    const std::int64_t count = std::max(decision.sums[0].count, decision.sums[1].count);
+    return launch_early(decide, sum_blocks(count), stream, decision);
+  }
+  const Stage& stage = *decision.stage;
+  constexpr std::int64_t segment = warp_threads * device_width<float>();
+  const std::int64_t segments = (stage.inner + segment - 1) / segment;
+  const std::int64_t threads = stage.batch * stage.outer * segments * warp_threads;
+  const auto blocks = static_cast<unsigned>((threads + pass_threads - 1) / pass_threads);
+  launch_early(decide_and_run, std::max(1u, blocks), stream, decision, stage, segments);
 }
 
 }  // namespace detail
