@@ -1,6 +1,6 @@
 # Writes a C++ file that holds other files as string literals:
 #   cmake -DOUTPUT=file.cpp -DNAMES=a;b -DFILES=path/a;path/b -P EmbedSources.cmake
-set(text "#include \"sweep/embedded_sources.hpp\"\n\nnamespace postlude {\nnamespace detail {\n\n")
+set(text "#include \"compilation/embedded_sources.hpp\"\n\nnamespace postlude {\nnamespace detail {\n\n")
 string(APPEND text "const std::vector<EmbeddedSource>& embedded_sources() {\n  static const std::vector<EmbeddedSource> sources = {\n")
 list(LENGTH NAMES count)
 math(EXPR last "${count} - 1")

@@ -1,6 +1,7 @@
 #ifndef POSTLUDE_EXECUTE_ENQUEUE_STAGES_HPP
 #define POSTLUDE_EXECUTE_ENQUEUE_STAGES_HPP
 
+#include <cstddef>
 #include <vector>
 
 #include <postlude/execution_space.hpp>
@@ -18,6 +19,12 @@ namespace detail {
 std::vector<BoundStage> bind_stages(const ExecutionPlan& plan, const BoundMemory& memory,
                                     const std::vector<const Binding*>& bindings,
                                     const std::vector<Tensor>& outputs);
+
+/// Enqueues the stages `first` to `last` - 1 of a plan, as below.
+void enqueue_stages(const ExecutionSpace& space, const ExecutionPlan& plan, std::size_t first,
+                    std::size_t last, const BoundMemory& memory,
+                    const std::vector<const Binding*>& bindings, const std::vector<Tensor>& outputs,
+                    const RunCondition& condition = {});
 
 /// Enqueues all stages of a plan on `space`. `bindings` has one for each operand of its program. On
 /// a device they do nothing unless `condition` holds.

@@ -58,21 +58,44 @@ Stage expected_stage(const ExecutionPlan& plan, const PlannedStage& planned) {
   return bind_stage(plan, planned, memory, bound, outputs);
 }
 
-/// The stage that the GEMM may take in: a sweep over y's elements after which nobody reads y.
-const PlannedStage* following_stage(const ExecutionPlan& plan) {
-  if (plan.y_place == GemmResultPlace::nowhere || plan.stages.size() != 1) return nullptr;
-  const PlannedStage& stage = plan.stages.front();
-  return stage.sweep == SweepKind::pointwise && stage.domain == plan.program.y ? &stage : nullptr;
+bool reads_y(const PlannedStage& stage) {
+  return std::any_of(stage.operands.begin(), stage.operands.end(), [](const StageOperand& operand) {
+    return operand.role == OperandRole::gemm_result;
+  });
 }
 
-/// Lets the chosen engine take in the stage that follows its GEMM.
-void take_in_stage(ExecutionPlan& plan, const GemmPlan& gemm) {
-  const PlannedStage* const stage = following_stage(plan);
-  if (stage == nullptr) return;
-  const TakenStage taken = gemm.take_in(plan.gemm, *stage, expected_stage(plan, *stage));
-  if (taken.words.empty()) return;
+/// Whether one of the results is y itself, in the place where the GEMM writes it.
+bool has_y_as_result(const ExecutionPlan& plan) {
+  if (plan.y_place != GemmResultPlace::result) return false;
+  const ProgramResult& result = plan.program.results[plan.y_result];
+  return plan.program.values[static_cast<std::size_t>(result.value)].kind == NodeKind::gemm_result;
+}
+
+/// What a stage compiled for its own sake has to be worth: a third of a second or more.
+constexpr std::int64_t worthwhile_elements = 1 << 20;
+
+/// Whether the options leave room for compiling a stage.
+bool may_compile(const PlannedStage& stage, StageCompilation compilation) {
+  return compilation == StageCompilation::always ||
+         (compilation == StageCompilation::automatic &&
+          stage.domain.elements() >= worthwhile_elements);
+}
+
+/// Lets the chosen engine take in the first stage that reads y, where it visits y's elements.
+void take_in_stage(ExecutionPlan& plan, const GemmPlan& gemm, StageCompilation compilation) {
+  const auto stage = std::find_if(plan.stages.begin(), plan.stages.end(), reads_y);
+  if (plan.y_place == GemmResultPlace::nowhere || stage == plan.stages.end() ||
+      stage->domain != plan.program.y)
+    return;
+  const bool keeps_y = has_y_as_result(plan) || std::any_of(stage + 1, plan.stages.end(), reads_y);
+  const TakenStage taken = gemm.take_in(
+      plan.gemm, {*stage, expected_stage(plan, *stage), keeps_y, may_compile(*stage, compilation)});
   EngineCandidate& engine = plan.engines[plan.chosen_engine];
+  engine.leaves_out = taken.refusal;
+  if (taken.words.empty()) return;
   engine.taken_in = taken.words;
+  plan.taken_stage = static_cast<std::size_t>(stage - plan.stages.begin());
+  plan.keeps_y = keeps_y;
   engine.workspace_bytes = std::max(engine.workspace_bytes, taken.workspace_bytes);
   plan.workspace_bytes = plan.engine_offset;
   place_engine(plan, std::move(plan.engines), plan.chosen_engine);
@@ -155,7 +178,7 @@ ExecutionPlan make_plan(const ExecutionSpace& space, const LinearProblem& proble
                                               "': the problem is '" + text_of(plan.gemm) + "'");
   if (options.autotune || !kept.algorithms.empty())
     chosen = settle_algorithms(space, plan, {options.autotune, kept.algorithms});
-  take_in_stage(plan, *chosen);
+  take_in_stage(plan, *chosen, options.compilation);
   return plan;
 }
 
@@ -200,14 +223,15 @@ void compile_stages(const ExecutionPlan& plan, Backend backend, StageCompilation
     if (compilation == StageCompilation::automatic) return;
     throw Error(Status::unsupported, "compilation is 'always': " + refusal);
   }
-  constexpr std::int64_t worthwhile_elements = 1 << 20;
-  // What the GEMM takes in needs a sweep only where its operands have gaps.
-  const bool is_taken_in =
-      !plan.engines.empty() && !plan.engines[plan.chosen_engine].taken_in.empty();
-  if (is_taken_in && compilation == StageCompilation::automatic) return;
-  for (const PlannedStage& stage : plan.stages)
-    if (compilation == StageCompilation::always || stage.domain.elements() >= worthwhile_elements)
+  const bool takes_in = !plan.engines.empty() && !plan.engines[plan.chosen_engine].taken_in.empty();
+  for (std::size_t i = 0; i < plan.stages.size(); ++i) {
+    const PlannedStage& stage = plan.stages[i];
+    // What the GEMM takes in needs a sweep only where its operands are not as they are expected.
+    const bool is_taken_in = takes_in && i == plan.taken_stage;
+    if (is_taken_in && compilation == StageCompilation::automatic) continue;
+    if (may_compile(stage, compilation))
       compile_stage(backend, stage.sweep, expected_stage(plan, stage), plan.compute_dtype);
+  }
 }
 
 }  // namespace
@@ -300,18 +324,24 @@ void PlanImplementation::execute(const ExecutionSpace& space, const Arguments& a
     gemm_arguments.unless = outcome.decision;
   }
   const RunCondition condition = {gemm_arguments.unless, 0};
+  const auto enqueue = [&](std::size_t first, std::size_t last) {
+    enqueue_stages(space, plan_, first, last, memory, bindings, arguments.outputs, condition);
+  };
+  std::size_t next = 0;
   if (!plan_.engines[plan_.chosen_engine].taken_in.empty()) {
-    const PlannedStage& stage = plan_.stages.front();
+    next = plan_.taken_stage;
+    enqueue(0, next);
+    const PlannedStage& stage = plan_.stages[next];
     Stage bound = bind_stage(plan_, stage, memory, bindings, arguments.outputs);
     bound.condition = condition;
-    if (gemm_->run_with(space, gemm, gemm_arguments, stage, bound)) return;
+    if (gemm_->run_with(space, gemm, gemm_arguments, {stage, bound, plan_.keeps_y, false}))
+      return enqueue(next + 1, plan_.stages.size());
   }
   if (plan_.panels.cut != PanelCut::none)
     return run_in_panels(space, plan_, *gemm_, gemm, gemm_arguments, memory, bindings,
                          arguments.outputs);
   if (plan_.y_place != GemmResultPlace::nowhere) gemm_->run(space, gemm, gemm_arguments);
-
-  enqueue_stages(space, plan_, memory, bindings, arguments.outputs, condition);
+  enqueue(next, plan_.stages.size());
 }
 
 }  // namespace detail

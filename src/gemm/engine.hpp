@@ -45,10 +45,21 @@ struct GemmArguments {
   const int* unless = nullptr;
 };
 
+/// The first stage that reads y.
+struct FollowingStage {
+  const PlannedStage& planned;
+  /// With its addresses; when the plan is made, with the dtypes and strides that are expected.
+  const Stage& bound;
+  bool keeps_y = false;      ///< y is needed after it: the GEMM has to write y all the same
+  bool may_compile = false;  ///< a few seconds may be spent on a kernel of its own
+};
+
 /// What a GEMM takes in of the stage that follows it.
 struct TakenStage {
   std::string words;  ///< for example "bias"; "" when nothing
   std::size_t workspace_bytes = 0;
+  std::string
+      refusal;  ///< why it takes in nothing, where there is more to say than that it never does
 };
 
 /// What an engine has made ready for one problem when the plan was made: algorithms, descriptors.
@@ -81,18 +92,15 @@ class GemmPlan {
   /// Whether run() takes these weights, which another plan may have made.
   virtual bool takes(const GemmWeights&, const GemmProblem&) const { return false; }
 
-  /// What the GEMM can compute of the stage that follows it as it writes y, in words; "" when
-  /// nothing. Makes ready for it. `bound` is the stage with the dtypes and strides that are
-  /// expected, and no addresses.
-  virtual TakenStage take_in(const GemmProblem&, const PlannedStage& /*planned*/,
-                             const Stage& /*bound*/) const {
-    return {};
-  }
+  /// Whether the GEMM can compute the stage that follows it from its sums, and of what that is.
+  /// Makes ready for it.
+  virtual TakenStage take_in(const GemmProblem&, const FollowingStage&) const { return {}; }
 
-  /// Enqueues the GEMM and the whole stage that follows it, without writing y; or nothing, and
-  /// returns false, where the stage's operands are not as take_in() needs them.
+  /// Enqueues the GEMM and the whole stage that follows it, and writes y only where the stage keeps
+  /// it; or does nothing, and returns false, where the stage's operands are not as take_in() needs
+  /// them.
   virtual bool run_with(const ExecutionSpace&, const GemmProblem&, const GemmArguments&,
-                        const PlannedStage& /*planned*/, const Stage& /*bound*/) const {
+                        const FollowingStage&) const {
     return false;
   }
 

@@ -2,11 +2,13 @@
 #include <cstdint>
 #include <memory>
 #include <string>
+#include <vector>
 
 #include "gemm/cublaslt.hpp"
 #include "gemm/cuda_status.hpp"
 #include "gemm/hopper.hpp"
 #include "gemm/hopper_kernels.hpp"
+#include "gemm/hopper_stage_kernels.hpp"
 #include "gemm/kokkos_kernels.hpp"
 #include "gemm/matrix_form.hpp"
 #include "gemm/split_gemm_weights.hpp"
@@ -120,7 +122,7 @@ class HopperGemm final : public GemmPlan {
   const HopperTiling& tiling() const { return unprepared_.tiling; }
   std::size_t weights_bytes() const { return weights_bytes_; }
   std::size_t workspace_bytes() const {
-    const std::size_t own = x_bytes_ + extrema_bytes_ + slices_bytes_;
+    const std::size_t own = x_bytes_ + extrema_bytes_ + slices_bytes_ + partials_bytes_;
     return aligned_bytes(std::max(own, fallback_bytes_)) + weights_bytes_;
   }
 
@@ -130,12 +132,46 @@ class HopperGemm final : public GemmPlan {
     if (problem.k == 0) return zero_result(problem, arguments.y, stream_of(space));
     if (needs_fallback(arguments)) return run_fallback(space, problem, arguments);
     for (std::int64_t batch = 0; batch < problem.batch; ++batch)
-      run_matrix(problem, arguments, batch, stream_of(space));
+      run_matrix(problem, arguments, batch, nullptr, stream_of(space));
   }
 
   bool can_skip() const override { return true; }
   bool can_skip(const GemmArguments& arguments) const override {
     return !needs_fallback(arguments);
+  }
+
+  TakenStage take_in(const GemmProblem& problem, const FollowingStage& stage) const override {
+    if (is_trivial(problem)) return {};
+    TakenStage taken;
+    taken.refusal = stage_refusal(problem, stage);
+    if (!taken.refusal.empty()) return taken;
+    // With and without prepared weights. Where one of them cannot, the other does not either.
+    std::vector<HopperStageKernel> kernels = {stage_kernel(stage, false)};
+    if (is_split_ && stage_kernel(stage, true).format != kernels[0].format)
+      kernels.push_back(stage_kernel(stage, true));
+    std::size_t partials_bytes = 0;
+    for (const HopperStageKernel& kernel : kernels) {
+      taken.refusal = compile_hopper_stage(kernel, stage.bound);
+      if (!taken.refusal.empty()) return taken;
+      partials_bytes =
+          std::max(partials_bytes, aligned_bytes(hopper_partials_bytes(kernel, stage.bound)));
+    }
+    partials_bytes_ = partials_bytes;
+    taken.words = "all of it, tile by tile";
+    taken.workspace_bytes = workspace_bytes();
+    return taken;
+  }
+
+  bool run_with(const ExecutionSpace& space, const GemmProblem& problem,
+                const GemmArguments& arguments, const FollowingStage& stage) const override {
+    if (is_trivial(problem) || needs_fallback(arguments)) return false;
+    Taken taken{stage_kernel(stage, arguments.weights != nullptr), &stage, nullptr, {}};
+    taken.kernel = find_hopper_stage(taken.made_for, stage.bound);
+    if (taken.kernel == nullptr) return false;
+    for (std::int64_t batch = 0; batch < problem.batch; ++batch)
+      run_matrix(problem, arguments, batch, &taken, stream_of(space));
+    finish_hopper_stage(taken.made_for, taken.epilogue, stage.bound, stream_of(space));
+    return true;
   }
 
   std::unique_ptr<GemmWeights> make_weights(const ExecutionSpace& space,
@@ -150,6 +186,51 @@ class HopperGemm final : public GemmPlan {
   }
 
  private:
+  /// A stage that is run on the sums.
+  struct Taken {
+    HopperStageKernel made_for;
+    const FollowingStage* stage;
+    const void* kernel;
+    HopperEpilogue epilogue;
+  };
+
+  /// Whether the copy engine cannot read what it would have to.
+  bool needs_fallback(const GemmArguments& arguments) const {
+    const bool reads_w = arguments.weights == nullptr && route_ != WeightsRoute::split_before;
+    return (reads_w && !is_aligned(arguments.w)) || (!is_split_ && !is_aligned(arguments.x));
+  }
+
+  /// Why a stage is left to a sweep, "" when nothing speaks against it but what its kernel needs.
+  std::string stage_refusal(const GemmProblem& problem, const FollowingStage& stage) const {
+    const PlannedStage& planned = stage.planned;
+    if (!hopper_stage_refusal().empty()) return hopper_stage_refusal();
+    if (!stage.may_compile) return "the plan compiles no stage of this size";
+    if (planned.window_count > 0) return "the stage visits y by windows";
+    if (planned.inner_is_rows || problem.y.column != 1) return "y is not row-major";
+    if (prepared_.tiling.slices > 1 || unprepared_.tiling.slices > 1)
+      return "k is cut into slices, whose sums are added afterwards";
+    return "";
+  }
+
+  static int y_of(const PlannedStage& planned) {
+    const auto y = std::find_if(
+        planned.operands.begin(), planned.operands.end(),
+        [](const StageOperand& operand) { return operand.role == OperandRole::gemm_result; });
+    return static_cast<int>(y - planned.operands.begin());
+  }
+
+  HopperStageKernel stage_kernel(const FollowingStage& stage, bool is_prepared) const {
+    HopperStageKernel kernel;
+    const bool is_streamed = !is_prepared && route_ == WeightsRoute::streamed;
+    kernel.format = !is_split_    ? format_
+                    : is_streamed ? HopperFormat::streamed
+                                  : HopperFormat::split;
+    kernel.columns = (is_prepared || !is_streamed ? prepared_ : unprepared_).tiling.columns;
+    kernel.sweep = stage.planned.sweep;
+    kernel.y = y_of(stage.planned);
+    return kernel;
+  }
+
   std::size_t streamed_scales_bytes(const GemmProblem& problem) const {
     return split_scales_bytes(problem.n * unprepared_.tiling.slices);
   }
@@ -162,12 +243,6 @@ class HopperGemm final : public GemmPlan {
     return problem;
   }
 
-  /// Whether the copy engine cannot read what it would have to.
-  bool needs_fallback(const GemmArguments& arguments) const {
-    const bool reads_w = arguments.weights == nullptr && route_ != WeightsRoute::split_before;
-    return (reads_w && !is_aligned(arguments.w)) || (!is_split_ && !is_aligned(arguments.x));
-  }
-
   void run_fallback(const ExecutionSpace& space, const GemmProblem& problem,
                     const GemmArguments& arguments) const {
     if (fallback_ == nullptr)
@@ -178,8 +253,9 @@ class HopperGemm final : public GemmPlan {
     fallback_->run(space, portable_problem(problem), own);
   }
 
+  /// One product, with the stage that is taken in, if there is one.
   void run_matrix(const GemmProblem& problem, const GemmArguments& arguments, std::int64_t batch,
-                  cudaStream_t stream) const {
+                  Taken* taken, cudaStream_t stream) const {
     char* place = static_cast<char*>(arguments.workspace);
     const auto take = [&](std::size_t bytes) {
       char* const taken = place;
@@ -189,6 +265,7 @@ class HopperGemm final : public GemmPlan {
     char* const x_memory = take(x_bytes_);
     auto* const extrema = reinterpret_cast<RowExtrema*>(take(extrema_bytes_));
     auto* const slices = reinterpret_cast<float*>(take(slices_bytes_));
+    auto* const partials = reinterpret_cast<ReductionState*>(take(partials_bytes_));
     // Without prepared weights the place after everything else is theirs.
     char* const w_memory =
         static_cast<char*>(arguments.workspace) + workspace_bytes() - weights_bytes_;
@@ -258,6 +335,18 @@ class HopperGemm final : public GemmPlan {
       sums.w_scale_count = 0;
     }
 
+    if (taken != nullptr) {
+      if (taken->stage->keeps_y) {
+        product.y = static_cast<float*>(arguments.y) + batch * problem.y.batch;
+        product.y_row_stride = problem.y.row;
+        product.y_column_stride = 1;
+      }
+      taken->epilogue = {of_x, of_w, batch, partials};
+      hopper_multiply_with(taken->kernel, product, tiling, taken->epilogue, taken->stage->bound,
+                           stream);
+      return;
+    }
+
     sums.m = problem.m;
     sums.n = problem.n;
     sums.y = static_cast<float*>(arguments.y) + batch * problem.y.batch;
@@ -294,6 +383,7 @@ class HopperGemm final : public GemmPlan {
   std::size_t extrema_bytes_ = 0;
   std::size_t slices_bytes_ = 0;
   std::size_t weights_bytes_ = 0;
+  mutable std::size_t partials_bytes_ = 0;  ///< of a stage that is taken in, once it is
   std::shared_ptr<const GemmPlan> fallback_;
   std::size_t fallback_bytes_ = 0;
 };

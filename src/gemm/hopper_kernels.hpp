@@ -5,8 +5,10 @@
 
 #include <cstdint>
 
+#include "evaluator/stage.hpp"
+#include "gemm/hopper_epilogue.hpp"
 #include "gemm/hopper_tiling.hpp"
-#include "gemm/split_kernels.hpp"
+#include "gemm/split_factor.hpp"
 
 namespace postlude {
 namespace detail {
@@ -38,7 +40,7 @@ struct HopperProduct {
   /// streamed.
   RowScale* w_scales = nullptr;
   std::uint8_t* w_states = nullptr;
-  /// y, or its slices one after another.
+  /// y, or its slices one after another; null where nothing but a stage needs it.
   float* y = nullptr;
   std::int64_t y_row_stride = 0;
   std::int64_t y_column_stride = 0;
@@ -54,6 +56,13 @@ void load_hopper_kernel(HopperFormat format, const HopperTiling& tiling);
 /// Enqueues y = x w^T, or its slices. Does nothing about marked rows: settle_sums() does.
 /// Throws Error(backend_failure).
 void hopper_multiply(const HopperProduct& product, const HopperTiling& tiling, cudaStream_t stream);
+
+/// Enqueues a kernel of hopper_stage_kernels.hpp, which runs `stage` on y = x w^T, marked rows
+/// settled, and writes y, row-major, where it has a place. k is not cut into slices. Throws
+/// Error(backend_failure).
+void hopper_multiply_with(const void* kernel, const HopperProduct& product,
+                          const HopperTiling& tiling, const HopperEpilogue& epilogue,
+                          const Stage& stage, cudaStream_t stream);
 
 }  // namespace detail
 }  // namespace postlude

@@ -1,16 +1,19 @@
 #ifndef POSTLUDE_GEMM_HOPPER_PRIMITIVES_CUH
 #define POSTLUDE_GEMM_HOPPER_PRIMITIVES_CUH
 
-#include <cuda.h>
-
 #include <cstdint>
 
 namespace postlude {
 namespace detail {
 
 // Instructions of sm_90a that have no name in CUDA C++: barriers in shared memory, the copy engine
-// for tensors, clusters, and what orders the warpgroup's matrix instructions. Addresses in shared
-// memory are 32 bits.
+// for tensors, and what orders the warpgroup's matrix instructions. Addresses in shared memory are
+// 32 bits. No header of CUDA is included, since the compiler for run time has none.
+
+/// What the copy engine knows of a tensor: a CUtensorMap, which the driver fills in.
+struct alignas(128) TensorMap {
+  std::uint64_t words[16];
+};
 
 __device__ __forceinline__ std::uint32_t shared_address(const void* pointer) {
   return static_cast<std::uint32_t>(__cvta_generic_to_shared(pointer));
@@ -20,23 +23,13 @@ __device__ __forceinline__ void barrier_create(std::uint32_t barrier, std::uint3
   asm volatile("mbarrier.init.shared::cta.b64 [%0], %1;" ::"r"(barrier), "r"(arrivals) : "memory");
 }
 
-/// Makes barriers that were created visible to the cluster and to the copy engine.
+/// Makes barriers that were created visible to the copy engine.
 __device__ __forceinline__ void barrier_publish() {
   asm volatile("fence.mbarrier_init.release.cluster;" ::: "memory");
 }
 
 __device__ __forceinline__ void barrier_arrive(std::uint32_t barrier) {
   asm volatile("mbarrier.arrive.shared::cta.b64 _, [%0];" ::"r"(barrier) : "memory");
-}
-
-/// At the same barrier of another block of the cluster.
-__device__ __forceinline__ void barrier_arrive_at(std::uint32_t barrier, std::uint32_t rank) {
-  asm volatile(
-      "{\n.reg .b32 remote;\n"
-      "mapa.shared::cluster.u32 remote, %0, %1;\n"
-      "mbarrier.arrive.shared::cluster.b64 _, [remote];\n}\n" ::"r"(barrier),
-      "r"(rank)
-      : "memory");
 }
 
 /// Arrives, and makes the phase wait for so many bytes of copies.
@@ -73,7 +66,7 @@ __device__ __forceinline__ std::uint64_t stream_policy() {
 }
 
 /// Copies a box at (k, row, part) of a tensor to shared memory.
-__device__ __forceinline__ void copy_box(std::uint32_t to, const CUtensorMap& map, int k, int row,
+__device__ __forceinline__ void copy_box(std::uint32_t to, const TensorMap& map, int k, int row,
                                          int part, std::uint32_t barrier, std::uint64_t policy) {
   asm volatile(
       "cp.async.bulk.tensor.3d.shared::cluster.global.mbarrier::complete_tx::bytes.L2::cache_hint "
@@ -82,19 +75,7 @@ __device__ __forceinline__ void copy_box(std::uint32_t to, const CUtensorMap& ma
       : "memory");
 }
 
-/// The same to the blocks of the cluster whose bits are set, at the same address in each, whose own
-/// barrier is told.
-__device__ __forceinline__ void copy_box_to(std::uint16_t blocks, std::uint32_t to,
-                                            const CUtensorMap& map, int k, int row, int part,
-                                            std::uint32_t barrier, std::uint64_t policy) {
-  asm volatile(
-      "cp.async.bulk.tensor.3d.shared::cluster.global.mbarrier::complete_tx::bytes"
-      ".multicast::cluster.L2::cache_hint [%0], [%1, {%2, %3, %4}], [%5], %6, %7;" ::"r"(to),
-      "l"(&map), "r"(k), "r"(row), "r"(part), "r"(barrier), "h"(blocks), "l"(policy)
-      : "memory");
-}
-
-__device__ __forceinline__ void prefetch_map(const CUtensorMap& map) {
+__device__ __forceinline__ void prefetch_map(const TensorMap& map) {
   asm volatile("prefetch.tensormap [%0];" ::"l"(&map) : "memory");
 }
 
@@ -103,17 +84,61 @@ __device__ __forceinline__ void publish_shared_stores() {
   asm volatile("fence.proxy.async.shared::cta;" ::: "memory");
 }
 
-__device__ __forceinline__ std::uint32_t rank_in_cluster() {
-  std::uint32_t rank;
-  asm volatile("mov.u32 %0, %%cluster_ctarank;" : "=r"(rank));
-  return rank;
+/// threadIdx.x, read here and now: what is computed from it is not kept in registers from before.
+__device__ __forceinline__ int thread_read_anew() {
+  int thread;
+  asm volatile("mov.u32 %0, %%tid.x;" : "=r"(thread));
+  return thread;
 }
 
-__device__ __forceinline__ void cluster_wait_for_all() {
+/// Waits for `threads` threads of the block, all of them in whole warps, at its named barrier
+/// `barrier`; 0 is the barrier of all.
+template <int barrier, int threads>
+__device__ __forceinline__ void wait_for_threads() {
+  asm volatile("bar.sync %0, %1;" ::"n"(barrier), "n"(threads) : "memory");
+}
+
+/// Counts this thread among the `threads` that a named barrier waits for, and goes on.
+__device__ __forceinline__ void arrive_at_threads(int barrier, int threads) {
+  asm volatile("bar.arrive %0, %1;" ::"r"(barrier), "r"(threads) : "memory");
+}
+
+/// The same for a barrier that is known at run time only.
+__device__ __forceinline__ void wait_for_threads(int barrier, int threads) {
+  asm volatile("bar.sync %0, %1;" ::"r"(barrier), "r"(threads) : "memory");
+}
+
+/// As wait_for_threads(); returns whether any of them has said yes.
+template <int barrier, int threads>
+__device__ __forceinline__ bool any_of_threads(bool says_yes) {
+  std::uint32_t any;
   asm volatile(
-      "barrier.cluster.arrive.release;\n"
-      "barrier.cluster.wait.acquire;" ::
-          : "memory");
+      "{\n.reg .pred own, any;\n"
+      "setp.ne.u32 own, %1, 0;\n"
+      "bar.red.or.pred any, %2, %3, own;\n"
+      "selp.u32 %0, 1, 0, any;\n}\n"
+      : "=r"(any)
+      : "r"(static_cast<std::uint32_t>(says_yes)), "n"(barrier), "n"(threads)
+      : "memory");
+  return any != 0;
+}
+
+/// Two floats to two halves, the first one in front, each rounded to the nearest.
+__device__ __forceinline__ std::uint32_t halves_of(float first, float second) {
+  std::uint32_t halves;
+  asm("cvt.rn.f16x2.f32 %0, %2, %1;" : "=r"(halves) : "f"(first), "f"(second));
+  return halves;
+}
+
+__device__ __forceinline__ float2 floats_of(std::uint32_t halves) {
+  float2 floats;
+  asm("{\n.reg .b16 first, second;\n"
+      "mov.b32 {first, second}, %2;\n"
+      "cvt.f32.f16 %0, first;\n"
+      "cvt.f32.f16 %1, second;\n}\n"
+      : "=f"(floats.x), "=f"(floats.y)
+      : "r"(halves));
+  return floats;
 }
 
 template <int registers>
@@ -124,6 +149,12 @@ __device__ __forceinline__ void take_registers() {
 template <int registers>
 __device__ __forceinline__ void give_registers() {
   asm volatile("setmaxnreg.dec.sync.aligned.u32 %0;" ::"n"(registers));
+}
+
+/// In a kernel of dependent_launch.hpp: waits until the kernel before it has ended and what it
+/// wrote can be read. Before anything that is not this kernel's own is read or written.
+__device__ __forceinline__ void wait_for_kernel_before() {
+  asm volatile("griddepcontrol.wait;" ::: "memory");
 }
 
 /// Before matrix instructions that use registers which other instructions wrote.

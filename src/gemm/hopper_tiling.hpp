@@ -28,8 +28,6 @@ constexpr int hopper_rows = 128;
 /// How a product is cut.
 struct HopperTiling {
   int columns = 128;  ///< rows of x in a tile: 16, 32, 64 or 128; 256 for 16-bit floats
-  int cluster = 1;    ///< blocks that share a tile of x: 1, 2 or 4
-  int x_cluster = 1;  ///< blocks that share a tile of w, likewise
   int slices = 1;     ///< parts of k whose sums are added afterwards
 };
 

@@ -11,6 +11,9 @@ namespace detail {
 // descriptors. Of D a thread has columns / 2 elements: element i of lane l in warp v is at row
 // 16 v + l / 4 + 8 (i / 2 % 2) and column 8 (i / 4) + 2 (l % 4) + i % 2. The instruction names each
 // register, so that there is a function for each width.
+//
+// A may be in registers, too: pair i of a thread, of neighbours in k, is at row 16 v + l / 4 +
+// 8 (i % 2) and begins at k = 2 (l % 4) + 8 (i / 2).
 
 // clang-format off
 __device__ __forceinline__ void wgmma_f16(float (&d)[4], std::uint64_t a, std::uint64_t b, int accumulates) {
@@ -200,9 +203,6 @@ __device__ __forceinline__ void wgmma_bf16(float (&d)[128], std::uint64_t a, std
 }
 // clang-format on
 
-// The same with A in registers: of its four, 0 and 2 hold row l / 4 of the warp's 16, 1 and 3 the row
-// eight below; 0 and 1 hold k = 2 (l % 4) and the one after it, 2 and 3 those eight further on.
-
 // clang-format off
 __device__ __forceinline__ void wgmma_f16(float (&d)[8], const std::uint32_t (&a)[4], std::uint64_t b, int accumulates) {
   asm volatile("{\n.reg .pred p;\nsetp.ne.b32 p, %13, 0;\n"
@@ -218,7 +218,8 @@ __device__ __forceinline__ void wgmma_f16(float (&d)[8], const std::uint32_t (&a
 __device__ __forceinline__ void wgmma_f16(float (&d)[16], const std::uint32_t (&a)[4], std::uint64_t b, int accumulates) {
   asm volatile("{\n.reg .pred p;\nsetp.ne.b32 p, %21, 0;\n"
       "wgmma.mma_async.sync.aligned.m64n32k16.f32.f16.f16 {"
-      "%0, %1, %2, %3, %4, %5, %6, %7, %8, %9, %10, %11, %12, %13, %14, %15"
+      "%0, %1, %2, %3, %4, %5, %6, %7, "
+      "%8, %9, %10, %11, %12, %13, %14, %15"
       "}, {%16, %17, %18, %19}, %20, p, 1, 1, 0;\n}\n"
       : "+f"(d[0]), "+f"(d[1]), "+f"(d[2]), "+f"(d[3]), "+f"(d[4]), "+f"(d[5]), "+f"(d[6]), "+f"(d[7]),
         "+f"(d[8]), "+f"(d[9]), "+f"(d[10]), "+f"(d[11]), "+f"(d[12]), "+f"(d[13]), "+f"(d[14]), "+f"(d[15])
@@ -230,8 +231,10 @@ __device__ __forceinline__ void wgmma_f16(float (&d)[16], const std::uint32_t (&
 __device__ __forceinline__ void wgmma_f16(float (&d)[32], const std::uint32_t (&a)[4], std::uint64_t b, int accumulates) {
   asm volatile("{\n.reg .pred p;\nsetp.ne.b32 p, %37, 0;\n"
       "wgmma.mma_async.sync.aligned.m64n64k16.f32.f16.f16 {"
-      "%0, %1, %2, %3, %4, %5, %6, %7, %8, %9, %10, %11, %12, %13, %14, %15, "
-      "%16, %17, %18, %19, %20, %21, %22, %23, %24, %25, %26, %27, %28, %29, %30, %31"
+      "%0, %1, %2, %3, %4, %5, %6, %7, "
+      "%8, %9, %10, %11, %12, %13, %14, %15, "
+      "%16, %17, %18, %19, %20, %21, %22, %23, "
+      "%24, %25, %26, %27, %28, %29, %30, %31"
       "}, {%32, %33, %34, %35}, %36, p, 1, 1, 0;\n}\n"
       : "+f"(d[0]), "+f"(d[1]), "+f"(d[2]), "+f"(d[3]), "+f"(d[4]), "+f"(d[5]), "+f"(d[6]), "+f"(d[7]),
         "+f"(d[8]), "+f"(d[9]), "+f"(d[10]), "+f"(d[11]), "+f"(d[12]), "+f"(d[13]), "+f"(d[14]), "+f"(d[15]),
@@ -245,10 +248,14 @@ __device__ __forceinline__ void wgmma_f16(float (&d)[32], const std::uint32_t (&
 __device__ __forceinline__ void wgmma_f16(float (&d)[64], const std::uint32_t (&a)[4], std::uint64_t b, int accumulates) {
   asm volatile("{\n.reg .pred p;\nsetp.ne.b32 p, %69, 0;\n"
       "wgmma.mma_async.sync.aligned.m64n128k16.f32.f16.f16 {"
-      "%0, %1, %2, %3, %4, %5, %6, %7, %8, %9, %10, %11, %12, %13, %14, %15, "
-      "%16, %17, %18, %19, %20, %21, %22, %23, %24, %25, %26, %27, %28, %29, %30, %31, "
-      "%32, %33, %34, %35, %36, %37, %38, %39, %40, %41, %42, %43, %44, %45, %46, %47, "
-      "%48, %49, %50, %51, %52, %53, %54, %55, %56, %57, %58, %59, %60, %61, %62, %63"
+      "%0, %1, %2, %3, %4, %5, %6, %7, "
+      "%8, %9, %10, %11, %12, %13, %14, %15, "
+      "%16, %17, %18, %19, %20, %21, %22, %23, "
+      "%24, %25, %26, %27, %28, %29, %30, %31, "
+      "%32, %33, %34, %35, %36, %37, %38, %39, "
+      "%40, %41, %42, %43, %44, %45, %46, %47, "
+      "%48, %49, %50, %51, %52, %53, %54, %55, "
+      "%56, %57, %58, %59, %60, %61, %62, %63"
       "}, {%64, %65, %66, %67}, %68, p, 1, 1, 0;\n}\n"
       : "+f"(d[0]), "+f"(d[1]), "+f"(d[2]), "+f"(d[3]), "+f"(d[4]), "+f"(d[5]), "+f"(d[6]), "+f"(d[7]),
         "+f"(d[8]), "+f"(d[9]), "+f"(d[10]), "+f"(d[11]), "+f"(d[12]), "+f"(d[13]), "+f"(d[14]), "+f"(d[15]),

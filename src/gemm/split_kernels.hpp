@@ -6,6 +6,8 @@
 #include <cstddef>
 #include <cstdint>
 
+#include "gemm/split_factor.hpp"
+
 namespace postlude {
 namespace detail {
 
@@ -21,47 +23,20 @@ namespace detail {
 // NaN and infinities (split as zeros), and elements that are so small beside the row's largest that
 // they lose bits. finish_split() computes what depends on them from the operands themselves.
 
-/// The distance of the low part from the high one, as a power of two.
-constexpr int low_part_exponent = 11;
-
-/// The row has an infinity or a NaN.
-constexpr std::uint32_t row_is_not_finite = 1;
-/// The row has elements other than zero below 2^-28 of its largest.
-constexpr std::uint32_t row_is_wide = 2;
-
 /// Rows whose exponent is from 0 to this have a factor 2^-exponent by which a sweep may multiply
 /// the product in float32: the sum of products, at least 2^-59 when it is not 0 and at most 2^60,
 /// stays in range under the first factor, and y = ((product 2^-e) 2^-f) is rounded at most once.
 /// With exponents from 0 on, an element of y is a float32 number in units of the product, too.
 constexpr int largest_factor_exponent = 67;
 
-/// A row has marks.
-constexpr std::uint8_t state_marked = 1;
 /// A row's exponent is out of range for a factor.
 constexpr std::uint8_t state_without_factor = 2;
-
-/// What splitting has found out about a row.
-struct alignas(16) RowScale {
-  std::int32_t exponent = 0;  ///< log2 of s
-  std::uint32_t marks = 0;
-  float sum = 0;           ///< of the finite |v| s, or more
-  std::int32_t kept = -1;  ///< which of the kept rows holds its elements; -1 for none
-};
 
 /// Bit patterns of the magnitudes in a row, gathered over several blocks; zeros to begin with.
 struct RowExtrema {
   std::uint32_t largest;
   std::uint32_t smallest_complement;  ///< largest of ~bits over elements other than zero
   std::uint32_t is_not_finite;
-};
-
-/// A float32 matrix of `rows` rows with k elements each; strides in elements.
-struct SplitSource {
-  const float* data = nullptr;
-  std::int64_t rows = 0;
-  std::int64_t k = 0;
-  std::int64_t row_stride = 0;
-  std::int64_t column_stride = 0;
 };
 
 /// A matrix in two parts: row r is at parts + 2 r padded_k, one part after the other, each of
@@ -100,19 +75,6 @@ struct SplitResult {
 /// Enqueues the copying of the rows that have a place, scales[r].kept, among `kept` rows of k
 /// elements.
 void keep_rows(const SplitSource& source, const RowScale* scales, float* kept, cudaStream_t stream);
-
-/// A factor of the product for finish_split(): rows are read where they, or those of the other
-/// factor, are marked.
-struct SplitFactor {
-  SplitSource source;  ///< of null data where only the parts are left
-  const RowScale* scales = nullptr;
-  const float* kept = nullptr;  ///< rows of k elements each; null when none is kept
-  const std::uint8_t* states = nullptr;
-  /// As in SplitMatrix; read where there is no source and the row is not kept.
-  const void* parts = nullptr;
-  std::int64_t padded_k = 0;
-  bool low_first = false;
-};
 
 /// Enqueues y = product / (s_m t_n), and the elements that marked rows make of x w^T computed in
 /// float64 from the operands.

@@ -41,7 +41,9 @@ std::string stage_text(const ExecutionPlan& plan, std::size_t index) {
   text += "\n           reads " + joined(description.reads, "nothing") + "; writes " +
           joined(description.writes, "nothing") + "; " + quantity(description.bytes, "B") + ", " +
           quantity(description.flops, "FLOP");
-  if (description.is_taken_in) text += "; by the GEMM as it writes, y is not written";
+  if (description.is_taken_in)
+    text +=
+        plan.keeps_y ? "; by the GEMM, which writes y as well" : "; by the GEMM, y is not written";
   if (description.is_on_panels) text += "; on each panel of y";
   if (description.follows_on_each_line) text += "; on each line right after the stage before";
   if (stage.sweep == SweepKind::outer_reduction)
@@ -106,8 +108,13 @@ std::string explain(const ExecutionPlan& plan, const Program& written) {
   text += "engines\n";
   for (std::size_t i = 0; i < plan.engines.size(); ++i) {
     const EngineCandidate& engine = plan.engines[i];
-    text += "  " + engine.name + ": " + state_of_engine(plan, i) + " (" + engine.reason +
-            (engine.taken_in.empty() ? "" : "; takes in stage 1: " + engine.taken_in) + ")\n";
+    text +=
+        "  " + engine.name + ": " + state_of_engine(plan, i) + " (" + engine.reason +
+        (engine.taken_in.empty() ? ""
+                                 : "; takes in stage " + std::to_string(plan.taken_stage + 1) +
+                                       ": " + engine.taken_in) +
+        (engine.leaves_out.empty() ? "" : "; leaves the stages to sweeps: " + engine.leaves_out) +
+        ")\n";
   }
 
   text += "stages\n  GEMM: " + describe_y(plan) + "; " + quantity(gemm_flops(plan), "FLOP") + "\n";

@@ -50,6 +50,7 @@ json engine_json(const ExecutionPlan& plan, std::size_t index) {
                  {"reason", engine.reason},
                  {"workspace_bytes", engine.workspace_bytes}};
   if (!engine.taken_in.empty()) object["takes_in"] = engine.taken_in;
+  if (!engine.leaves_out.empty()) object["leaves_out"] = engine.leaves_out;
   return object;
 }
 

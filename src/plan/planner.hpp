@@ -40,7 +40,9 @@ struct EngineCandidate {
   std::int64_t threads_alone = 1;
   /// At the end of its workspace, for w in a format of its own; not needed with prepared weights.
   std::size_t weights_bytes = 0;
-  std::string taken_in;  ///< of the stage that follows, "" for nothing: it then needs no sweep
+  /// What it computes of the first stage that reads y, which then needs no sweep; "" for nothing.
+  std::string taken_in;
+  std::string leaves_out;  ///< why it takes in nothing, where there is something to say
   /// It can leave a product and factors instead of y, which the stages multiply as they read it.
   bool leaves_factors = false;
 };
@@ -71,6 +73,8 @@ struct ExecutionPlan {
   Panels panels;  ///< in which a host computes y
   std::vector<EngineCandidate> engines;
   std::size_t chosen_engine = 0;
+  std::size_t taken_stage = 0;  ///< the stage that the engine takes in, where it does
+  bool keeps_y = true;          ///< y is written although a stage is taken in
   std::size_t engine_offset = 0;
   std::optional<Shortcut> shortcut;
   std::string shortcut_refusal;  ///< why there is none where there might be one

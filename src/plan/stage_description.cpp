@@ -62,7 +62,7 @@ StageDescription describe_stage(const ExecutionPlan& plan, std::size_t index) {
   description.sweep = sweep_name(stage.sweep);
   for (int i = 0; i < stage.stage.reduction_count; ++i)
     description.reductions.push_back(signature_of(stage.stage.reductions[i].kind).name);
-  description.is_taken_in = index == 0 && has_taken_in(plan);
+  description.is_taken_in = index == plan.taken_stage && has_taken_in(plan);
   for (const StageOperand& operand : stage.operands) {
     if (description.is_taken_in && operand.role == OperandRole::gemm_result) continue;
     (operand.is_written ? description.writes : description.reads)
@@ -111,7 +111,7 @@ double gemm_bytes(const ExecutionPlan& plan) {
   };
   const double inputs = elements(gemm.batch, gemm.m, gemm.k) +
                         elements(gemm.w.batch == 0 ? 1 : gemm.batch, gemm.n, gemm.k);
-  const double y = has_taken_in(plan) ? 0 : elements(gemm.batch, gemm.m, gemm.n);
+  const double y = has_taken_in(plan) && !plan.keeps_y ? 0 : elements(gemm.batch, gemm.m, gemm.n);
   return inputs * static_cast<double>(size_of(gemm.dtype)) +
          y * static_cast<double>(size_of(plan.compute_dtype));
 }

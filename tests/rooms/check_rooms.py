@@ -13,7 +13,7 @@ from pathlib import Path
 from typing import NamedTuple
 
 # The order in which data flows. A room includes itself and earlier ones.
-ROOMS = ["expression", "evaluator", "program", "plan", "gemm", "sweep", "execute", "reference", "cli"]
+ROOMS = ["expression", "evaluator", "program", "plan", "compilation", "gemm", "sweep", "execute", "reference", "cli"]
 
 # Not a room of the flow: what the releases of Kokkos differ in, for the rooms that call Kokkos.
 COMPAT = "compat"
