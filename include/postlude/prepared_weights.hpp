@@ -19,7 +19,7 @@ class PreparedWeightsImplementation;
 /// The engine `split` takes w apart in two float16 parts, as much memory as w itself; rows of w
 /// that hold infinities, NaN, or elements below 2^-28 of the row's largest are kept in float32
 /// beside them. The other engines use w as it is: for them there is nothing to prepare, bytes() is
-/// 0, and executions still read w.
+/// 0, or what a plan with a shortcut without the GEMM asks of w, and executions still read w.
 ///
 /// Shapes: as the plan's w. Strides: any, as the plan's w or other ones. dtype: that of the plan.
 /// Ownership: holds memory of its own; copies of the object share it. w may be freed or changed
