@@ -40,7 +40,7 @@ contains
     type(failure) :: fault
 
     call make_plan(plan, expression, x, w, operands, context, &
-                   .not. all(is_natural(out, x%tensor%dtype)), fault=fault)
+                   .not. all(is_natural(out, x%tensor%dtype)), autotune=.false., fault=fault)
     if (fault%status == POSTLUDE_SUCCESS) &
       call run_plan(plan, out, x, w, operands, fault=fault)
     call plan%destroy()

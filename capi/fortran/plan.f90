@@ -11,7 +11,7 @@ contains
     type(failure) :: fault
 
     call make_plan(this, expression, view_of(x), view_of(w), operands, context, &
-                   is_true(strided_results), engine, fault)
+                   is_true(strided_results), engine, is_true(autotune), without_rewrites, fault)
     call report(fault, stat, errmsg)
   end procedure create_real32
 
@@ -19,7 +19,7 @@ contains
     type(failure) :: fault
 
     call make_plan(this, expression, view_of(x), view_of(w), operands, context, &
-                   is_true(strided_results), engine, fault)
+                   is_true(strided_results), engine, is_true(autotune), without_rewrites, fault)
     call report(fault, stat, errmsg)
   end procedure create_real64
 
@@ -149,7 +149,8 @@ contains
     state%takes_strided_results = strided_results
     call set_operands(state, operands, fault)
     if (fault%status == POSTLUDE_SUCCESS) &
-      call compile(state, own_context%state%handle, expression, engine, fault)
+      call compile(state, own_context%state%handle, expression, engine, autotune, &
+                   without_rewrites, fault)
     if (fault%status == POSTLUDE_SUCCESS) call ask_results(state, fault)
     this%state => state
     if (fault%status /= POSTLUDE_SUCCESS) call this%destroy()
@@ -246,17 +247,19 @@ contains
     end if
   end subroutine require_operand
 
-  subroutine compile(state, context, expression, engine, fault)
+  subroutine compile(state, context, expression, engine, autotune, without_rewrites, fault)
     type(plan_state), intent(inout) :: state
     type(c_ptr), intent(in) :: context
     character(len=*), intent(in) :: expression
     character(len=*), intent(in), optional :: engine
+    logical, intent(in) :: autotune
+    character(len=*), intent(in), optional :: without_rewrites
     type(failure), intent(inout) :: fault
     type(postlude_problem) :: problem
     type(postlude_operand), allocatable, target :: operands(:)
     type(postlude_plan_options), target :: options
     character(kind=c_char, len=name_length + 1), allocatable, target :: names(:)
-    character(kind=c_char, len=:), allocatable, target :: engine_name
+    character(kind=c_char, len=:), allocatable, target :: engine_name, rewrites
     integer :: i
 
     if (index(expression, c_null_char) /= 0) then
@@ -286,6 +289,11 @@ contains
     if (present(engine)) then
       engine_name = trim(engine) // c_null_char
       options%engine = c_loc(engine_name)
+    end if
+    if (autotune) options%autotune = 1
+    if (present(without_rewrites)) then
+      rewrites = trim(without_rewrites) // c_null_char
+      options%without_rewrites = c_loc(rewrites)
     end if
 
     call note(fault, postlude_plan_create(context, problem, trim(expression) // c_null_char, &

@@ -363,7 +363,8 @@ module postlude
   ! ---- Plans -------------------------------------------------------------------------------------
 
   interface
-    !> `call plan%create(expression, x, w [, operands, context, strided_results, engine, stat, errmsg])`
+    !> `call plan%create(expression, x, w [, operands, context, strided_results, engine, autotune, &
+    !!                   without_rewrites, stat, errmsg])`
     !!
     !! Compiles an expression for the shapes and strides of `x(k, m)` and `w(n, k)`; their elements
     !! are not looked at. Of the operands, the names and shapes count.
@@ -371,11 +372,15 @@ module postlude
     !! - `strided_results`: .true. when the elements of a column of a result will not be contiguous,
     !!   or a result's kind will differ from that of x. Takes more memory; absent for .false.
     !! - `engine`: name of the engine for the linear layer; absent to let the plan choose.
+    !! - `autotune`: .true. to time the algorithms that a vendor's library proposes, and keep the fastest:
+    !!   takes tens of executions, and memory for another x, w and result; absent for .false.
+    !! - `without_rewrites`: names of rewrites to leave out, with commas between, or 'all'; absent for
+    !!   none.
     !!
     !! What the variable held before is released, also when there is an error. Errors: as `linear`.
     !! Since 0.1.
     module subroutine create_real32(this, expression, x, w, operands, context, strided_results, &
-                                    engine, stat, errmsg)
+                                    engine, autotune, without_rewrites, stat, errmsg)
       class(linear_plan), intent(inout) :: this
       character(len=*), intent(in) :: expression
       real(real32), target, intent(in) :: x(:, :), w(:, :)
@@ -383,11 +388,13 @@ module postlude
       type(linear_context), intent(in), optional :: context
       logical, intent(in), optional :: strided_results
       character(len=*), intent(in), optional :: engine
+      logical, intent(in), optional :: autotune
+      character(len=*), intent(in), optional :: without_rewrites
       integer, intent(out), optional :: stat
       character(len=*), intent(inout), optional :: errmsg
     end subroutine create_real32
     module subroutine create_real64(this, expression, x, w, operands, context, strided_results, &
-                                    engine, stat, errmsg)
+                                    engine, autotune, without_rewrites, stat, errmsg)
       class(linear_plan), intent(inout) :: this
       character(len=*), intent(in) :: expression
       real(real64), target, intent(in) :: x(:, :), w(:, :)
@@ -395,6 +402,8 @@ module postlude
       type(linear_context), intent(in), optional :: context
       logical, intent(in), optional :: strided_results
       character(len=*), intent(in), optional :: engine
+      logical, intent(in), optional :: autotune
+      character(len=*), intent(in), optional :: without_rewrites
       integer, intent(out), optional :: stat
       character(len=*), intent(inout), optional :: errmsg
     end subroutine create_real64
@@ -583,7 +592,7 @@ module postlude
     end subroutine make_host_context
 
     module subroutine make_plan(this, expression, x, w, operands, context, strided_results, engine, &
-                                fault)
+                                autotune, without_rewrites, fault)
       class(linear_plan), intent(inout) :: this
       character(len=*), intent(in) :: expression
       type(array_view), intent(in) :: x, w
@@ -591,6 +600,8 @@ module postlude
       type(linear_context), intent(in), optional :: context
       logical, intent(in) :: strided_results
       character(len=*), intent(in), optional :: engine
+      logical, intent(in) :: autotune
+      character(len=*), intent(in), optional :: without_rewrites
       type(failure), intent(inout) :: fault
     end subroutine make_plan
 

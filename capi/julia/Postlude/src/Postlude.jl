@@ -64,7 +64,7 @@ module Postlude
 
 using LinearAlgebra: Adjoint, Transpose
 
-export Context, Plan, PostludeError, linear, linear!
+export Context, Plan, PlanOptions, PostludeError, linear, linear!
 
 include("LibPostlude.jl")
 include("errors.jl")

@@ -11,7 +11,23 @@ struct Declaration
 end
 
 """
-    Plan([context,] expression, X, W[, out]; operands...)
+    PlanOptions(; engine = nothing, autotune = false, without_rewrites = String[])
+
+How a [`Plan`](@ref) is made: with the GEMM engine of that name instead of the plan's choice; with the
+algorithms that a vendor's library proposes timed and the fastest kept, which takes tens of executions and
+memory for another `X`, `W` and result; and without the rewrites of these names, or `["all"]`.
+"""
+struct PlanOptions
+    engine::Union{Nothing,String}
+    autotune::Bool
+    without_rewrites::Vector{String}
+end
+
+PlanOptions(; engine = nothing, autotune = false, without_rewrites = String[]) =
+    PlanOptions(engine, autotune, collect(String, without_rewrites))
+
+"""
+    Plan([context,] expression, X, W[, out[, options]]; operands...)
 
 Compiles `expression` for the sizes, strides and element types of `X` and `W`; their elements are not
 looked at. Of the operands, the names and sizes count. A plan is made once and executed many times:
@@ -20,7 +36,8 @@ looked at. Of the operands, the names and sizes count. A plan is made once and e
     plan(out, X, W; bias)
 
 `out`, an array or a tuple of arrays as it will be executed with, matters when the elements of a column of
-a result will not be contiguous, or a result will have another element type than `X`.
+a result will not be contiguous, or a result will have another element type than `X`; `nothing` otherwise.
+`options` are [`PlanOptions`](@ref).
 
 See [`Postlude`](@ref) for sizes and operands. Without a context, that of the memory of `X` is used: for
 arrays of the host its fastest backend.
@@ -50,15 +67,22 @@ mutable struct Plan
     results::Vector{Result}
 end
 
-Plan(expression::AbstractString, X::AbstractArray, W::AbstractArray, out = nothing; operands...) =
-    Plan(default_context(root(X)), expression, X, W, out; operands...)
+Plan(
+    expression::AbstractString,
+    X::AbstractArray,
+    W::AbstractArray,
+    out = nothing,
+    options::PlanOptions = PlanOptions();
+    operands...,
+) = Plan(default_context(root(X)), expression, X, W, out, options; operands...)
 
 function Plan(
     context::Context,
     expression::AbstractString,
     X::AbstractArray,
     W::AbstractArray,
-    out = nothing;
+    out = nothing,
+    options::PlanOptions = PlanOptions();
     operands...,
 )
     require_problem(X, W)
@@ -71,7 +95,7 @@ function Plan(
     layout =
         all(array -> is_natural(array, eltype(X)), as_tuple(out)) ? LibPostlude.POSTLUDE_ROW_MAJOR :
         LibPostlude.POSTLUDE_ANY_LAYOUT
-    handle = create_plan(context, x, w, String(expression), names, declarations, layout)
+    handle = create_plan(context, x, w, String(expression), names, declarations, layout, options)
     plan =
         finalizer(destroy, Plan(handle, context, size(X), size(W), names, declarations, Result[]))
     append!(plan.results, results_of(plan))
@@ -132,7 +156,12 @@ function declaration(name, array::AbstractArray, n, m)
     )
 end
 
-function create_plan(context, x, w, expression, names, declared, layout)
+text_address(::Nothing) = Cstring(C_NULL)
+text_address(text::String) = Cstring(pointer(text))
+
+function create_plan(context, x, w, expression, names, declared, layout, chosen)
+    engine = chosen.engine
+    rewrites = isempty(chosen.without_rewrites) ? nothing : join(chosen.without_rewrites, ",")
     problem = Ref(
         LibPostlude.postlude_problem(
             sizeof(LibPostlude.postlude_problem),
@@ -147,17 +176,17 @@ function create_plan(context, x, w, expression, names, declared, layout)
             sizeof(LibPostlude.postlude_plan_options),
             layout,
             LibPostlude.POSTLUDE_COMPILATION_AUTOMATIC,
-            Cstring(C_NULL),
+            text_address(engine),
             0,
             Cstring(C_NULL),
+            chosen.autotune,
             0,
-            0,
-            Cstring(C_NULL),
+            text_address(rewrites),
         ),
     )
     texts = String.(names)
     handle = Ref{Ptr{LibPostlude.postlude_plan}}(C_NULL)
-    GC.@preserve context problem options texts handle begin
+    GC.@preserve context problem options engine rewrites texts handle begin
         declarations = LibPostlude.postlude_operand[
             LibPostlude.postlude_operand(
                 sizeof(LibPostlude.postlude_operand),

@@ -71,6 +71,17 @@ end
         @test z[:, :, 2] == weights[:, :, 2] * batch[:, :, 2]
     end
 
+    @testset "a plan is made with options" begin
+        plain = Plan("relu(relu(y))", X, W, nothing, PlanOptions(; autotune = true))
+        @test occursin("clamps: ", Postlude.explain(plain))
+        options = PlanOptions(; engine = "kokkos_kernels", without_rewrites = ["clamps", "repetition", "ranges"])
+        plan = Plan("relu(relu(y))", X, W, nothing, options)
+        @test !occursin("clamps: ", Postlude.explain(plan))
+        @test plan(zeros(T, N, M), X, W) == max.(y, 0)
+        wrong = PlanOptions(; without_rewrites = ["clamp"])
+        @test status_of(() -> Plan("y", X, W, nothing, wrong)) == :POSTLUDE_UNKNOWN_NAME
+    end
+
     @testset "a plan is executed many times" begin
         plan = Plan("relu(y + b) * c", X, W; b, c = 1)
         out = zeros(T, N, M)
