@@ -209,7 +209,17 @@ class HopperGemm final : public GemmPlan {
     if (planned.inner_is_rows || problem.y.column != 1) return "y is not row-major";
     if (prepared_.tiling.slices > 1 || unprepared_.tiling.slices > 1)
       return "k is cut into slices, whose sums are added afterwards";
+    if (streams_narrow_tiles_for_long(problem))
+      return "w is split as it streams, in narrow tiles: a kernel that stores y is faster at it";
     return "";
+  }
+
+  /// A step of the kernel with a stage takes a sixth of a microsecond longer than one of the kernel
+  /// for narrow tiles, which is worth a sweep after about 32 of them.
+  bool streams_narrow_tiles_for_long(const GemmProblem& problem) const {
+    const int columns = unprepared_.tiling.columns;
+    const std::int64_t steps = (problem.k + hopper_step - 1) / hopper_step;
+    return route_ == WeightsRoute::streamed && columns < 128 && steps > 32;
   }
 
   static int y_of(const PlannedStage& planned) {

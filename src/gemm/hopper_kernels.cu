@@ -9,17 +9,25 @@
 #include "gemm/cuda_status.hpp"
 #include "gemm/dependent_launch.hpp"
 #include "gemm/hopper_stage_epilogue.cuh"
+#include "gemm/hopper_streamed.cuh"
 #include "gemm/hopper_tiles.cuh"
 
 namespace postlude {
 namespace detail {
 namespace {
 
+/// hopper_streamed.cuh has a kernel of its own for these, which is faster.
+template <HopperFormat format, int columns>
+constexpr bool is_streamed_in_narrow_tiles = format == HopperFormat::streamed&& columns < 128;
+
 template <HopperFormat format, int columns>
 __global__ void __launch_bounds__(Layout<format, columns, 0>::threads, 1)
     hopper_tiles(const __grid_constant__ HopperParameters p) {
 #if defined(__CUDA_ARCH_FEAT_SM90_ALL)
-  hopper_block<format, columns>(p, StoreSums());
+  if constexpr (is_streamed_in_narrow_tiles<format, columns>)
+    streamed::block<columns>(p);
+  else
+    hopper_block<format, columns>(p, StoreSums());
 #else
   (void)p;
 #endif
@@ -102,8 +110,12 @@ struct Variant {
 
 template <HopperFormat format, int columns>
 Variant variant_of() {
-  return {reinterpret_cast<const void*>(hopper_tiles<format, columns>),
-          launch_of<format, columns, 0>(), launch_of<format, columns, sizeof(StageMemory)>()};
+  Variant variant{reinterpret_cast<const void*>(hopper_tiles<format, columns>),
+                  launch_of<format, columns, 0>(),
+                  launch_of<format, columns, sizeof(StageMemory)>()};
+  if constexpr (is_streamed_in_narrow_tiles<format, columns>)
+    variant.storing.dynamic_bytes = streamed::StreamedLayout<columns>::dynamic_bytes;
+  return variant;
 }
 
 template <HopperFormat format>

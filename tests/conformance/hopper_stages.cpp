@@ -384,6 +384,13 @@ TEST_CASE("hopper leaves stages to sweeps with a reason", "[conformance]") {
   has(explain("relu(y)", rows, always, 8192), "k is cut into slices");
   has(explain("max_pool(y, kernel=4, stride=3)", rows, always, 64),
       "the stage visits y by windows");
+  // A w too large to be worth splitting in memory; a plan does not look at it.
+  TestTensor x(DataType::float32, {40, 2112});
+  Tensor w = x.device();
+  w.extent[0] = 17024;
+  const Plan plan(execution_space(), {x.device(), w, ComputeMode::f32}, "relu(y)", {},
+                  options_of(always, rows));
+  has(plan.explain(), "w is split as it streams, in narrow tiles");
 }
 
 TEST_CASE("operands of unexpected dtypes leave a stage on hopper's sums to a sweep",
