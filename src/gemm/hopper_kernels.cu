@@ -6,6 +6,7 @@
 #include <algorithm>
 #include <string>
 
+#include "compat/cuda_driver.hpp"
 #include "gemm/cuda_status.hpp"
 #include "gemm/dependent_launch.hpp"
 #include "gemm/hopper_stage_epilogue.cuh"
@@ -18,7 +19,8 @@ namespace {
 
 /// hopper_streamed.cuh has a kernel of its own for these, which is faster.
 template <HopperFormat format, int columns>
-constexpr bool is_streamed_in_narrow_tiles = format == HopperFormat::streamed&& columns < 128;
+constexpr bool is_streamed_in_narrow_tiles =
+    (format == HopperFormat::streamed) && (columns < 128);
 
 template <HopperFormat format, int columns>
 __global__ void __launch_bounds__(Layout<format, columns, 0>::threads, 1)
@@ -38,24 +40,12 @@ using EncodeTiled = CUresult (*)(CUtensorMap*, CUtensorMapDataType, cuuint32_t, 
                                  const cuuint32_t*, CUtensorMapInterleave, CUtensorMapSwizzle,
                                  CUtensorMapL2promotion, CUtensorMapFloatOOBfill);
 
-/// From the driver that the runtime has loaded, so that nothing is linked against it.
+/// Throws Error(backend_failure).
 EncodeTiled encode_tiled() {
-  static const EncodeTiled function = [] {
-    void* address = nullptr;
-    cudaDriverEntryPointQueryResult found = cudaDriverEntryPointSymbolNotFound;
-#if CUDART_VERSION >= 12050
-    require_success(cudaGetDriverEntryPointByVersion("cuTensorMapEncodeTiled", &address, 12000,
-                                                     cudaEnableDefault, &found),
-                    "cudaGetDriverEntryPointByVersion");
-#else
-    require_success(
-        cudaGetDriverEntryPoint("cuTensorMapEncodeTiled", &address, cudaEnableDefault, &found),
-        "cudaGetDriverEntryPoint");
-#endif
-    if (found != cudaDriverEntryPointSuccess || address == nullptr)
-      throw Error(Status::backend_failure, "the CUDA driver has no cuTensorMapEncodeTiled");
-    return reinterpret_cast<EncodeTiled>(address);
-  }();
+  static const auto function =
+      reinterpret_cast<EncodeTiled>(compat::cuda_driver_function("cuTensorMapEncodeTiled"));
+  if (function == nullptr)
+    throw Error(Status::backend_failure, "the CUDA driver has no cuTensorMapEncodeTiled");
   return function;
 }
 
