@@ -158,13 +158,6 @@ POSTLUDE_FUNCTION void draw(const OperandAccess& position, std::int64_t parts, d
   const auto key = static_cast<std::uint64_t>(static_cast<std::int64_t>(seed));
   const std::int64_t first =
       layout.first + static_cast<std::int64_t>(reinterpret_cast<std::uintptr_t>(position.data));
-#if !defined(POSTLUDE_ON_DEVICE)
-  PhiloxNeighbours neighbours(key);
-  for (int lane = 0; lane < width; ++lane)
-    result[lane] = static_cast<T>(
-        neighbours.uniform(static_cast<std::uint64_t>(first + lane * layout.lane_stride)));
-  return;
-#endif
   POSTLUDE_UNROLL
   for (int p = 0; p < packets; ++p) {
     POSTLUDE_UNROLL

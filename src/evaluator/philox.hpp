@@ -46,28 +46,6 @@ POSTLUDE_FUNCTION float philox_uniform(std::uint64_t index, std::uint64_t seed) 
   return static_cast<float>(word >> 8) * 0x1p-24f;
 }
 
-/// Uniform numbers of elements that are asked for one after another: of four neighbours, which
-/// share a counter, the words are computed once.
-class PhiloxNeighbours {
- public:
-  POSTLUDE_FUNCTION explicit PhiloxNeighbours(std::uint64_t seed) : seed_(seed) {}
-
-  POSTLUDE_FUNCTION float uniform(std::uint64_t index) {
-    if (!has_words_ || index / 4 != counter_) {
-      counter_ = index / 4;
-      random_ = philox(counter_, seed_);
-      has_words_ = true;
-    }
-    return static_cast<float>(random_.words[index % 4] >> 8) * 0x1p-24f;
-  }
-
- private:
-  std::uint64_t seed_;
-  std::uint64_t counter_ = 0;
-  PhiloxWords random_ = {};
-  bool has_words_ = false;
-};
-
 }  // namespace detail
 }  // namespace postlude
 
