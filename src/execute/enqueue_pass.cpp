@@ -10,6 +10,7 @@
 #include <postlude/error.hpp>
 
 #include "compat/with_instance.hpp"
+#include "execute/compensated_sum.hpp"
 #include "execute/host_pass.hpp"
 #ifdef KOKKOS_ENABLE_CUDA
 #include "execute/pass_kernels.hpp"
@@ -45,10 +46,10 @@ struct AddChunks {
   ChunkedSums sums;
 
   void operator()(const std::int64_t i) const {
-    double sum = 0;
-    for (std::int64_t chunk = 0; chunk < sums.chunks; ++chunk)
-      sum += sums.partials[chunk * sums.count + i];
-    sums.sums[i] = sum;
+    CompensatedSum sum;
+    for (std::int64_t place = i; place < sums.chunks * sums.count; place += sums.count)
+      sum.add(CompensatedSum(sums.partials[place], sums.lost == nullptr ? 0 : sums.lost[place]));
+    sums.sums[i] = sum.value();
   }
 };
 

@@ -120,8 +120,9 @@ class GuardedPlan::Execution {
   /// The additions that a pass has left to be done.
   ChunkedSums sums_of(const PlacedPass& placed) const {
     if (placed.pass.cut.chunks == 1) return {};
-    return {doubles_at(placed.partials_offset), doubles_at(placed.sums_offset),
-            placed.pass.sum_count(), placed.pass.cut.chunks};
+    MatrixPass pass = placed.pass;
+    pass.partials = doubles_at(placed.partials_offset);
+    return sums_after(pass, doubles_at(placed.sums_offset));
   }
 
   void add_now(const PlacedPass& placed) const {

@@ -4,8 +4,10 @@
 #include <algorithm>
 #include <cstdint>
 #include <cstring>
+#include <type_traits>
 
 #include "evaluator/small_floats.hpp"
+#include "execute/compensated_sum.hpp"
 #include "execute/matrix_pass.hpp"
 
 namespace postlude {
@@ -42,6 +44,11 @@ struct HostElement<BFloat16> {
   static double value(BFloat16 element) { return static_cast<double>(to_float(element)); }
 };
 
+/// Of elements of float32 or less float64 is exact enough; of float64 ones not, when there are
+/// many.
+template <class T>
+using HostSum = std::conditional_t<std::is_same<T, double>::value, CompensatedSum, PlainSum>;
+
 /// A line's elements, of which neighbours may be apart.
 template <class T, bool is_contiguous>
 struct HostLine {
@@ -64,24 +71,22 @@ struct HostLine {
   }
 
   /// Independent sums, so that additions do not wait for each other.
-  double sum(std::int64_t begin, std::int64_t end, const double* weights) const {
+  void add_to(HostSum<T>& sum, std::int64_t begin, std::int64_t end, const double* weights) const {
     constexpr int lanes = 8;
-    double partial[lanes] = {};
+    HostSum<T> partial[lanes];
     std::int64_t i = begin;
     for (; i + lanes <= end; i += lanes)
       for (int lane = 0; lane < lanes; ++lane)
-        partial[lane] += HostElement<T>::value((*this)[i + lane]) *
-                         (weights == nullptr ? 1.0 : weights[i + lane]);
+        partial[lane].add(HostElement<T>::value((*this)[i + lane]) *
+                          (weights == nullptr ? 1.0 : weights[i + lane]));
     for (; i < end; ++i)
-      partial[0] += HostElement<T>::value((*this)[i]) * (weights == nullptr ? 1.0 : weights[i]);
-    double sum = 0;
-    for (const double each : partial) sum += each;
-    return sum;
+      partial[0].add(HostElement<T>::value((*this)[i]) * (weights == nullptr ? 1.0 : weights[i]));
+    for (const HostSum<T>& each : partial) sum.add(each);
   }
 
-  void add_to(double* sums, std::int64_t begin, std::int64_t end, double weight) const {
+  void add_to_each(HostSum<T>* sums, std::int64_t begin, std::int64_t end, double weight) const {
     for (std::int64_t i = begin; i < end; ++i)
-      sums[i - begin] += HostElement<T>::value((*this)[i]) * weight;
+      sums[i - begin].add(HostElement<T>::value((*this)[i]) * weight);
   }
 };
 
@@ -109,6 +114,11 @@ struct HostPass {
             matrix.stride_inner};
   }
 
+  void store(const HostSum<T>& sum, std::int64_t place) const {
+    double* const lost = lost_of(pass);
+    sum.store(pass.partials + place, lost == nullptr ? nullptr : lost + place);
+  }
+
   const double* weights_of(std::int64_t batch) const {
     return pass.weights == nullptr ? nullptr : pass.weights + batch * pass.weights_stride;
   }
@@ -123,13 +133,13 @@ struct HostPass {
     const HostLine<T, is_contiguous> elements = line(batch, outer);
     if (pass.sums == PassSums::none) return elements.largest(begin, end, largest);
     const double* const weights = weights_of(batch);
-    double sum = 0;
+    HostSum<T> sum;
     for (std::int64_t i = begin; i < end; i += pass_tile) {
       const std::int64_t tile_end = std::min(i + pass_tile, end);
       largest = elements.largest(i, tile_end, largest);
-      sum += elements.sum(i, tile_end, weights);
+      elements.add_to(sum, i, tile_end, weights);
     }
-    pass.partials[(chunk * pass.matrix.batch + batch) * pass.matrix.outer + outer] = sum;
+    store(sum, (chunk * pass.matrix.batch + batch) * pass.matrix.outer + outer);
     return largest;
   }
 
@@ -143,14 +153,14 @@ struct HostPass {
     const std::int64_t begin = tile * pass_tile;
     const std::int64_t end = std::min(begin + pass_tile, pass.matrix.inner);
     const double* const weights = weights_of(batch);
-    double sums[pass_tile] = {};
+    HostSum<T> sums[pass_tile];
     for (std::int64_t outer = first; outer < last; ++outer) {
       const HostLine<T, is_contiguous> elements = line(batch, outer);
       largest = elements.largest(begin, end, largest);
-      elements.add_to(sums, begin, end, weights == nullptr ? 1.0 : weights[outer]);
+      elements.add_to_each(sums, begin, end, weights == nullptr ? 1.0 : weights[outer]);
     }
-    std::copy(sums, sums + (end - begin),
-              pass.partials + (chunk * pass.matrix.batch + batch) * pass.matrix.inner + begin);
+    const std::int64_t place = (chunk * pass.matrix.batch + batch) * pass.matrix.inner + begin;
+    for (std::int64_t i = 0; i < end - begin; ++i) store(sums[i], place + i);
     return largest;
   }
 };

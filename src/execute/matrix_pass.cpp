@@ -69,9 +69,26 @@ MatrixPass matrix_pass(Backend backend, DataType dtype, const Shape& shape,
   return pass;
 }
 
+namespace {
+
+bool keeps_lost(const MatrixPass& pass) {
+  return pass.matrix.dtype == DataType::float64 && pass.cut.chunks > 1;
+}
+
+}  // namespace
+
 std::size_t partials_bytes(const MatrixPass& pass) {
   if (pass.sums == PassSums::none) return 0;
-  return static_cast<std::size_t>(pass.cut.chunks * pass.sum_count()) * sizeof(double);
+  const std::int64_t numbers = pass.cut.chunks * pass.sum_count() * (keeps_lost(pass) ? 2 : 1);
+  return static_cast<std::size_t>(numbers) * sizeof(double);
+}
+
+double* lost_of(const MatrixPass& pass) {
+  return keeps_lost(pass) ? pass.partials + pass.cut.chunks * pass.sum_count() : nullptr;
+}
+
+ChunkedSums sums_after(const MatrixPass& pass, double* sums) {
+  return {pass.partials, lost_of(pass), sums, pass.sum_count(), pass.cut.chunks};
 }
 
 }  // namespace detail

@@ -76,16 +76,25 @@ constexpr std::int64_t most_magnitudes = 1024;
 MatrixPass matrix_pass(Backend backend, DataType dtype, const Shape& shape,
                        const MatrixStrides& strides, int summed_dimension);
 
-/// Bytes of partial sums.
+/// Bytes of partial sums, and of what the additions of float64 elements have rounded away, which
+/// lies behind them where there are several chunks.
 std::size_t partials_bytes(const MatrixPass& pass);
 
-/// Sums of chunks that are to be added, in order: sums[i] = sum over c of partials[c * count + i].
+/// Where that is; null where it is not kept.
+double* lost_of(const MatrixPass& pass);
+
+/// Sums of chunks that are to be added, in order: sums[i] = sum over c of partials[c * count + i],
+/// and of lost[c * count + i].
 struct ChunkedSums {
   const double* partials = nullptr;
+  const double* lost = nullptr;  ///< null for nothing
   double* sums = nullptr;
   std::int64_t count = 0;
   std::int64_t chunks = 0;
 };
+
+/// What is to be added after a pass of several chunks.
+ChunkedSums sums_after(const MatrixPass& pass, double* sums);
 
 }  // namespace detail
 }  // namespace postlude

@@ -34,8 +34,7 @@ void WeightFacts::refresh(const ExecutionSpace& space, const Tensor& w) {
   auto* const sums = static_cast<double*>(sums_.data());
   pass.partials = pass.cut.chunks > 1 ? static_cast<double*>(partials.data()) : sums;
   enqueue_pass(space, pass);
-  if (wants_sums_ && pass.cut.chunks > 1)
-    enqueue_sums(space, {pass.partials, sums, pass.sum_count(), pass.cut.chunks});
+  if (wants_sums_ && pass.cut.chunks > 1) enqueue_sums(space, sums_after(pass, sums));
   magnitudes_ = {pass.magnitudes, pass.cut.workers};
   with_instance(space, [](const auto& instance) { instance.fence(); });
 }
