@@ -134,8 +134,10 @@ class Plan {
   /// before, after, reason, saved), "program" (lines of what is executed), "engines" (name, state,
   /// reason, workspace_bytes, takes_in), "gemm" (y, flops, bytes), "stages" (sweep, domain,
   /// operations_an_element, reductions, reads, writes, bytes, flops, is_taken_in, is_on_panels) and
-  /// "totals" (gemm_flops, minimum_bytes, workspace_bytes). Extents are batch, rows, columns.
-  /// Since: 0.1.
+  /// "totals" (gemm_flops, minimum_bytes, workspace_bytes). "shortcut" is null or the way without
+  /// the GEMM (condition, decided_on, bytes, bytes_with_prepared_weights, rewrites, program), and
+  /// "shortcut_refusal" says why there is none where there might be one; "leaves_out" of an engine
+  /// why it takes in no stage. Extents are batch, rows, columns. Since: 0.1.
   std::string explain_json() const;
 
   /// One line of text for PlanOptions::gemm_choice of a later plan for the same problem, to be kept

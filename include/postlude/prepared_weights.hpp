@@ -16,10 +16,11 @@ class PreparedWeightsImplementation;
 
 /// w in the form in which a plan's engine computes with it, made once for many executions.
 ///
-/// The engine `split` takes w apart in two float16 parts, as much memory as w itself; rows of w
-/// that hold infinities, NaN, or elements below 2^-28 of the row's largest are kept in float32
-/// beside them. The other engines use w as it is: for them there is nothing to prepare, bytes() is
-/// 0, or what a plan with a shortcut without the GEMM asks of w, and executions still read w.
+/// The engines `split` and, for float32, `hopper` take w apart in two float16 parts, as much memory
+/// as w itself; rows of w that hold infinities, NaN, or elements below 2^-28 of the row's largest
+/// are kept in float32 beside them. The other engines use w as it is, and executions still read it.
+/// For a plan with a shortcut without the GEMM the largest magnitudes of w, and sums over its rows
+/// where they are wanted, are kept as well; where there is none of either, bytes() is 0.
 ///
 /// Shapes: as the plan's w. Strides: any, as the plan's w or other ones. dtype: that of the plan.
 /// Ownership: holds memory of its own; copies of the object share it. w may be freed or changed

@@ -19,13 +19,11 @@ enum class ComputeMode : std::int32_t {
   automatic = 0,
   f64 = 1,  ///< IEEE float64 throughout
   /// float32; of float16 and bfloat16 as well, which are converted. The largest error is at most
-  /// twice
-  /// that of a strict float32 GEMM on the same data, or 2^-24 sum |x||w|: see GUIDE.md. The engines
-  /// `cublaslt` and `kokkos_kernels` are strict.
+  /// twice that of a strict float32 GEMM on the same data, or 2^-24 sum |x||w|: see GUIDE.md. The
+  /// engines `cublaslt` and `kokkos_kernels` are strict.
   f32 = 2,
   /// Of float32: three products of float16 parts on tensor cores. Keeps 22 bits of every element
-  /// and
-  /// float32's range; long sums drift more than strict float32's. CUDA only.
+  /// and float32's range; long sums drift more than strict float32's. CUDA only.
   f32_emulated_f16x3 = 3,
   /// Of float32: products of TF32, which keeps 11 bits of every element. CUDA only.
   f32_fast_tf32 = 4
