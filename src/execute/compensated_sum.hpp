@@ -1,6 +1,8 @@
 #ifndef POSTLUDE_EXECUTE_COMPENSATED_SUM_HPP
 #define POSTLUDE_EXECUTE_COMPENSATED_SUM_HPP
 
+#include "evaluator/reducers.hpp"
+
 namespace postlude {
 namespace detail {
 
@@ -8,7 +10,6 @@ class PlainSum {
  public:
   void add(double term) { sum_ += term; }
   void add(const PlainSum& other) { sum_ += other.sum_; }
-  double value() const { return sum_; }
 
   /// What is kept of the sum where others are still to be added; `lost` is null.
   void store(double* sum, double* /*lost*/) const { *sum = sum_; }
@@ -17,34 +18,25 @@ class PlainSum {
   double sum_ = 0;
 };
 
-/// A sum that keeps what each addition rounds away (Knuth, The Art of Computer Programming, volume
-/// 2, 4.2.2, theorem B), for finite terms.
+/// A sum of float64 numbers as reductions make it, which keeps what each addition rounds away.
 class CompensatedSum {
  public:
   CompensatedSum() = default;
-  CompensatedSum(double sum, double lost) : sum_(sum), lost_(lost) {}
+  CompensatedSum(double sum, double lost) : state_{sum, lost, 0} {}
 
-  void add(double term) {
-    const double sum = sum_ + term;
-    const double taken = sum - sum_;
-    lost_ += (sum_ - (sum - taken)) + (term - taken);
-    sum_ = sum;
-  }
-  void add(const CompensatedSum& other) {
-    add(other.sum_);
-    lost_ += other.lost_;
-  }
-  double value() const { return sum_ + lost_; }
+  void add(double term) { Sum::add(state_, term); }
+  void add(const CompensatedSum& other) { Sum::combine(state_, other.state_, 0); }
+  double value() const { return Sum::total(state_); }
 
   /// In two numbers where others are still to be added, in one where `lost` is null.
   void store(double* sum, double* lost) const {
-    *sum = lost == nullptr ? value() : sum_;
-    if (lost != nullptr) *lost = lost_;
+    *sum = lost == nullptr ? value() : state_.first;
+    if (lost != nullptr) *lost = state_.second;
   }
 
  private:
-  double sum_ = 0;
-  double lost_ = 0;
+  using Sum = SumReducer<double>;
+  ReductionState state_ = Sum::identity();
 };
 
 }  // namespace detail
