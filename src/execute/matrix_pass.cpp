@@ -3,15 +3,12 @@
 #include <algorithm>
 #include <cstdlib>
 
+#include "evaluator/quotient_up.hpp"
 #include "execute/memory.hpp"
 
 namespace postlude {
 namespace detail {
 namespace {
-
-std::int64_t quotient_up(std::int64_t dividend, std::int64_t divisor) {
-  return (dividend + divisor - 1) / divisor;
-}
 
 /// Whether the neighbours of an element are in its column.
 bool is_by_columns(const Shape& shape, const MatrixStrides& strides) {

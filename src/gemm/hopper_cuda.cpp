@@ -165,12 +165,13 @@ class HopperGemm final : public GemmPlan {
   bool run_with(const ExecutionSpace& space, const GemmProblem& problem,
                 const GemmArguments& arguments, const FollowingStage& stage) const override {
     if (is_trivial(problem) || needs_fallback(arguments)) return false;
-    Taken taken{stage_kernel(stage, arguments.weights != nullptr), &stage, nullptr, {}};
-    taken.kernel = find_hopper_stage(taken.made_for, stage.bound);
-    if (taken.kernel == nullptr) return false;
+    Taken taken{stage_kernel(stage, arguments.weights != nullptr), &stage, {}, {}};
+    taken.functions = find_hopper_stage(taken.made_for, stage.bound);
+    if (taken.functions.kernel == nullptr) return false;
     for (std::int64_t batch = 0; batch < problem.batch; ++batch)
       run_matrix(problem, arguments, batch, &taken, stream_of(space));
-    finish_hopper_stage(taken.made_for, taken.epilogue, stage.bound, stream_of(space));
+    finish_hopper_stage(taken.functions, taken.made_for, taken.epilogue, stage.bound,
+                        stream_of(space));
     return true;
   }
 
@@ -190,7 +191,7 @@ class HopperGemm final : public GemmPlan {
   struct Taken {
     HopperStageKernel made_for;
     const FollowingStage* stage;
-    const void* kernel;
+    HopperStageFunctions functions;
     HopperEpilogue epilogue;
   };
 
@@ -352,8 +353,8 @@ class HopperGemm final : public GemmPlan {
         product.y_column_stride = 1;
       }
       taken->epilogue = {of_x, of_w, batch, partials};
-      hopper_multiply_with(taken->kernel, product, tiling, taken->epilogue, taken->stage->bound,
-                           stream);
+      hopper_multiply_with(taken->functions.kernel, product, tiling, taken->epilogue,
+                           taken->stage->bound, stream);
       return;
     }
 

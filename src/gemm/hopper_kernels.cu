@@ -7,6 +7,7 @@
 #include <string>
 
 #include "compat/cuda_driver.hpp"
+#include "evaluator/quotient_up.hpp"
 #include "gemm/cuda_status.hpp"
 #include "gemm/dependent_launch.hpp"
 #include "gemm/hopper_stage_epilogue.cuh"
@@ -73,10 +74,6 @@ TensorMap tensor_map(const HopperMatrix& matrix, CUtensorMapDataType type, int e
     throw Error(Status::backend_failure,
                 "cuTensorMapEncodeTiled failed with " + std::to_string(static_cast<int>(result)));
   return map;
-}
-
-int ceiling(std::int64_t dividend, std::int64_t divisor) {
-  return static_cast<int>((dividend + divisor - 1) / divisor);
 }
 
 /// What a kernel is launched with, whatever its epilogue.
@@ -161,11 +158,11 @@ HopperParameters parameters_of(const HopperProduct& product, const HopperTiling&
     p.w_map = tensor_map(product.w, type, 2, product.n, product.k, parts, hopper_rows);
   p.m = static_cast<int>(product.m);
   p.n = static_cast<int>(product.n);
-  p.steps = ceiling(product.k, hopper_step);
-  p.steps_of_slice = ceiling(p.steps, tiling.slices);
+  p.steps = static_cast<int>(quotient_up(product.k, hopper_step));
+  p.steps_of_slice = static_cast<int>(quotient_up(p.steps, tiling.slices));
   p.slices = tiling.slices;
-  p.x_tiles = ceiling(product.m, tiling.columns);
-  p.w_tiles = ceiling(product.n, hopper_rows);
+  p.x_tiles = static_cast<int>(quotient_up(product.m, tiling.columns));
+  p.w_tiles = static_cast<int>(quotient_up(product.n, hopper_rows));
   p.x_group = std::min(p.x_tiles, std::max(1, 1024 / tiling.columns));
   p.x_scales = product.x_scales;
   p.w_scales = product.w_scales;

@@ -34,16 +34,22 @@ std::string hopper_stage_refusal();
 /// Error(backend_failure).
 std::string compile_hopper_stage(const HopperStageKernel& kernel, const Stage& stage);
 
-/// For hopper_multiply_with(); null where it has not been compiled for these dtypes.
-const void* find_hopper_stage(const HopperStageKernel& kernel, const Stage& stage);
+/// What was compiled.
+struct HopperStageFunctions {
+  const void* kernel = nullptr;  ///< for hopper_multiply_with()
+  const void* finish = nullptr;  ///< for finish_hopper_stage(); null for a pointwise stage
+};
+
+/// Null functions where nothing that can be run has been compiled for these dtypes. Threads: safe.
+HopperStageFunctions find_hopper_stage(const HopperStageKernel& kernel, const Stage& stage);
 
 /// Bytes of states that tiles of a reduction leave for all products together.
 std::size_t hopper_partials_bytes(const HopperStageKernel& kernel, const Stage& stage);
 
 /// Enqueues what combines them and stores the results; nothing for a pointwise stage. Throws
 /// Error(backend_failure).
-void finish_hopper_stage(const HopperStageKernel& kernel, const HopperEpilogue& epilogue,
-                         const Stage& stage, cudaStream_t stream);
+void finish_hopper_stage(const HopperStageFunctions& functions, const HopperStageKernel& kernel,
+                         const HopperEpilogue& epilogue, const Stage& stage, cudaStream_t stream);
 
 }  // namespace detail
 }  // namespace postlude

@@ -7,6 +7,7 @@
 #include "compilation/kernel_cache.hpp"
 #include "compilation/runtime_program.hpp"
 #include "compilation/stage_code.hpp"
+#include "evaluator/quotient_up.hpp"
 #include "evaluator/reducers.hpp"
 #include "gemm/cuda_status.hpp"
 #include "gemm/dependent_launch.hpp"
@@ -122,14 +123,10 @@ Kernels compile(const HopperStageKernel& kernel, const Stage& stage) {
   return kernels;
 }
 
-std::int64_t ceiling(std::int64_t dividend, std::int64_t divisor) {
-  return (dividend + divisor - 1) / divisor;
-}
-
 /// Tiles whose states make one result.
 std::int64_t tiles_of(const HopperStageKernel& kernel, const Stage& stage) {
-  return kernel.sweep == SweepKind::inner_reduction ? ceiling(stage.inner, hopper_rows)
-                                                    : ceiling(stage.outer, kernel.columns);
+  return kernel.sweep == SweepKind::inner_reduction ? quotient_up(stage.inner, hopper_rows)
+                                                    : quotient_up(stage.outer, kernel.columns);
 }
 
 }  // namespace
@@ -142,10 +139,11 @@ std::string compile_hopper_stage(const HopperStageKernel& kernel, const Stage& s
       .refusal;
 }
 
-const void* find_hopper_stage(const HopperStageKernel& kernel, const Stage& stage) {
+HopperStageFunctions find_hopper_stage(const HopperStageKernel& kernel, const Stage& stage) {
   const Kernels* const kernels = kernel_cache().find(key_of(kernel, stage));
-  if (kernels == nullptr || !kernels->refusal.empty()) return nullptr;
-  return reinterpret_cast<const void*>(kernels->kernel);
+  if (kernels == nullptr || !kernels->refusal.empty()) return {};
+  return {reinterpret_cast<const void*>(kernels->kernel),
+          reinterpret_cast<const void*>(kernels->finish)};
 }
 
 std::size_t hopper_partials_bytes(const HopperStageKernel& kernel, const Stage& stage) {
@@ -156,21 +154,17 @@ std::size_t hopper_partials_bytes(const HopperStageKernel& kernel, const Stage& 
   return static_cast<std::size_t>(results * tiles_of(kernel, stage)) * sizeof(ReductionState);
 }
 
-void finish_hopper_stage(const HopperStageKernel& kernel, const HopperEpilogue& epilogue,
-                         const Stage& stage, cudaStream_t stream) {
-  if (kernel.sweep == SweepKind::pointwise) return;
-  const Kernels* const kernels = kernel_cache().find(key_of(kernel, stage));
-  if (kernels == nullptr)
-    throw Error(Status::internal_error, "a stage is to be finished that was not compiled");
+void finish_hopper_stage(const HopperStageFunctions& functions, const HopperStageKernel& kernel,
+                         const HopperEpilogue& epilogue, const Stage& stage, cudaStream_t stream) {
+  if (functions.finish == nullptr) return;
   constexpr std::int64_t warp = 32;
   const std::int64_t threads = kernel.sweep == SweepKind::inner_reduction
                                    ? stage.batch * stage.outer * warp
                                    : stage.batch * stage.inner;
   int tiles = static_cast<int>(tiles_of(kernel, stage));
   void* arguments[] = {const_cast<HopperEpilogue*>(&epilogue), const_cast<Stage*>(&stage), &tiles};
-  require_success(launch_dependent(reinterpret_cast<const void*>(kernels->finish),
-                                   ceiling(threads, finishing_threads), finishing_threads, 0,
-                                   arguments, stream),
+  require_success(launch_dependent(functions.finish, quotient_up(threads, finishing_threads),
+                                   finishing_threads, 0, arguments, stream),
                   "launching the end of a stage");
 }
 

@@ -11,12 +11,12 @@ std::string compile_hopper_stage(const HopperStageKernel&, const Stage&) {
   return hopper_stage_refusal();
 }
 
-const void* find_hopper_stage(const HopperStageKernel&, const Stage&) { return nullptr; }
+HopperStageFunctions find_hopper_stage(const HopperStageKernel&, const Stage&) { return {}; }
 
 std::size_t hopper_partials_bytes(const HopperStageKernel&, const Stage&) { return 0; }
 
-void finish_hopper_stage(const HopperStageKernel&, const HopperEpilogue&, const Stage&,
-                         cudaStream_t) {}
+void finish_hopper_stage(const HopperStageFunctions&, const HopperStageKernel&,
+                         const HopperEpilogue&, const Stage&, cudaStream_t) {}
 
 }  // namespace detail
 }  // namespace postlude

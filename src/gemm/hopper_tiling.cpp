@@ -2,6 +2,8 @@
 
 #include <algorithm>
 
+#include "evaluator/quotient_up.hpp"
+
 namespace postlude {
 namespace detail {
 namespace {
@@ -17,10 +19,6 @@ constexpr double store_seconds = 5.0e-6;
 
 bool is_small(HopperFormat format) {
   return format == HopperFormat::float16 || format == HopperFormat::bfloat16;
-}
-
-std::int64_t ceiling(std::int64_t dividend, std::int64_t divisor) {
-  return (dividend + divisor - 1) / divisor;
 }
 
 double product_of(std::int64_t a, std::int64_t b) {
@@ -45,13 +43,13 @@ double step_seconds(HopperFormat format, int columns, double blocks) {
 double seconds_of(HopperFormat format, const GemmSize& size, const HopperTiling& tiling,
                   int processors) {
   const std::int64_t tiles =
-      ceiling(size.n, hopper_rows) * ceiling(size.m, tiling.columns) * tiling.slices;
-  const std::int64_t steps = ceiling(ceiling(size.k, hopper_step), tiling.slices);
-  const std::int64_t waves = ceiling(tiles, processors);
+      quotient_up(size.n, hopper_rows) * quotient_up(size.m, tiling.columns) * tiling.slices;
+  const std::int64_t steps = quotient_up(quotient_up(size.k, hopper_step), tiling.slices);
+  const std::int64_t waves = quotient_up(tiles, processors);
   // Only the first tile of x of a column asks memory for w.
   const auto askers =
       static_cast<double>(std::min<std::int64_t>(tiles, processors)) /
-      static_cast<double>(std::min<std::int64_t>(ceiling(size.m, tiling.columns), 8));
+      static_cast<double>(std::min<std::int64_t>(quotient_up(size.m, tiling.columns), 8));
   double seconds =
       2 * launch_seconds + product_of(waves, steps) * step_seconds(format, tiling.columns, askers) +
       static_cast<double>(waves) * (wave_seconds + store_seconds * tiling.columns / 128);
@@ -70,13 +68,13 @@ HopperChoice choose_hopper_tiling(HopperFormat format, const GemmSize& size, int
   HopperTiling tiling;
   tiling.columns = size.m <= 16 ? 16 : size.m <= 32 ? 32 : size.m <= 64 ? 64 : 128;
   if (is_small(format) && size.m >= 512) tiling.columns = 256;
-  const std::int64_t tiles = ceiling(size.n, hopper_rows) * ceiling(size.m, tiling.columns);
-  const std::int64_t steps = std::max<std::int64_t>(ceiling(size.k, hopper_step), 1);
+  const std::int64_t tiles = quotient_up(size.n, hopper_rows) * quotient_up(size.m, tiling.columns);
+  const std::int64_t steps = std::max<std::int64_t>(quotient_up(size.k, hopper_step), 1);
   HopperChoice best{tiling, seconds_of(format, size, tiling, processors)};
   for (int slices = 2; slices <= 16 && tiles * slices <= processors && steps >= 4 * slices;
        ++slices) {
     // Every slice has steps of its own.
-    if (ceiling(steps, ceiling(steps, slices)) != slices) continue;
+    if (quotient_up(steps, quotient_up(steps, slices)) != slices) continue;
     tiling.slices = slices;
     const double seconds = seconds_of(format, size, tiling, processors);
     if (seconds < best.seconds) best = {tiling, seconds};

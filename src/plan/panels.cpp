@@ -4,6 +4,7 @@
 #include <map>
 #include <optional>
 
+#include "evaluator/quotient_up.hpp"
 #include "evaluator/reducers.hpp"
 #include "plan/planner.hpp"
 
@@ -14,8 +15,6 @@ namespace {
 std::size_t aligned(std::size_t bytes) {
   return (bytes + workspace_alignment - 1) / workspace_alignment * workspace_alignment;
 }
-
-std::int64_t quotient_up(std::int64_t a, std::int64_t b) { return (a + b - 1) / b; }
 
 bool reduces(const PlannedStage& stage, int dim) {
   switch (stage.sweep) {
