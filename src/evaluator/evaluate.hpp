@@ -158,13 +158,14 @@ POSTLUDE_FUNCTION void draw(const OperandAccess& position, std::int64_t parts, d
   const auto key = static_cast<std::uint64_t>(static_cast<std::int64_t>(seed));
   const std::int64_t first =
       layout.first + static_cast<std::int64_t>(reinterpret_cast<std::uintptr_t>(position.data));
+  PhiloxNeighbours neighbours(key);
   POSTLUDE_UNROLL
   for (int p = 0; p < packets; ++p) {
     POSTLUDE_UNROLL
     for (int lane = 0; lane < width; ++lane) {
       const std::int64_t index = first + p * layout.packet_stride + lane * layout.lane_stride;
       result[p * width + lane] =
-          static_cast<T>(philox_uniform(static_cast<std::uint64_t>(index), key));
+          static_cast<T>(neighbours.uniform(static_cast<std::uint64_t>(index)));
     }
   }
 }

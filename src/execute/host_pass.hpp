@@ -84,16 +84,33 @@ struct HostLine {
     for (const HostSum<T>& each : partial) sum.add(each);
   }
 
-  void add_to_each(HostSum<T>* sums, std::int64_t begin, std::int64_t end, double weight) const {
-    for (std::int64_t i = begin; i < end; ++i)
-      sums[i - begin].add(HostElement<T>::value((*this)[i]) * weight);
-  }
+  double value(std::int64_t i) const { return HostElement<T>::value((*this)[i]); }
 };
+
+/// Lines whose elements are added up across them at once, so that sums are read and written once
+/// for all of them.
+constexpr int host_pass_lines = 4;
+
+template <class T, bool is_contiguous>
+void add_lines(const HostLine<T, is_contiguous> (&lines)[host_pass_lines],
+               const double (&weights)[host_pass_lines], std::int64_t begin, std::int64_t end,
+               HostSum<T>* sums) {
+  for (std::int64_t i = begin; i < end; ++i)
+    for (int line = 0; line < host_pass_lines; ++line)
+      sums[i - begin].add(lines[line].value(i) * weights[line]);
+}
+
+template <class T, bool is_contiguous>
+void add_line(const HostLine<T, is_contiguous>& line, double weight, std::int64_t begin,
+              std::int64_t end, HostSum<T>* sums) {
+  for (std::int64_t i = begin; i < end; ++i) sums[i - begin].add(line.value(i) * weight);
+}
 
 /// What worker `worker` of a pass does.
 template <class T, bool is_contiguous>
 struct HostPass {
   using Bits = typename HostElement<T>::Bits;
+  using Line = HostLine<T, is_contiguous>;
   MatrixPass pass;
 
   void operator()(const std::int64_t worker) const {
@@ -107,7 +124,7 @@ struct HostPass {
   }
 
  private:
-  HostLine<T, is_contiguous> line(std::int64_t batch, std::int64_t outer) const {
+  Line line(std::int64_t batch, std::int64_t outer) const {
     const PassMatrix& matrix = pass.matrix;
     return {static_cast<const T*>(matrix.data) + batch * matrix.stride_batch +
                 outer * matrix.stride_outer,
@@ -130,7 +147,7 @@ struct HostPass {
     const std::int64_t outer = group % pass.cut.groups;
     const std::int64_t begin = chunk * pass.cut.length;
     const std::int64_t end = std::min(begin + pass.cut.length, pass.matrix.inner);
-    const HostLine<T, is_contiguous> elements = line(batch, outer);
+    const Line elements = line(batch, outer);
     if (pass.sums == PassSums::none) return elements.largest(begin, end, largest);
     const double* const weights = weights_of(batch);
     HostSum<T> sum;
@@ -150,14 +167,30 @@ struct HostPass {
     const std::int64_t chunk = rest % pass.cut.chunks;
     const std::int64_t first = chunk * pass.cut.length;
     const std::int64_t last = std::min(first + pass.cut.length, pass.matrix.outer);
-    const std::int64_t begin = tile * pass_tile;
-    const std::int64_t end = std::min(begin + pass_tile, pass.matrix.inner);
+    const std::int64_t begin = tile * host_pass_tile;
+    const std::int64_t end = std::min(begin + host_pass_tile, pass.matrix.inner);
     const double* const weights = weights_of(batch);
-    HostSum<T> sums[pass_tile];
-    for (std::int64_t outer = first; outer < last; ++outer) {
-      const HostLine<T, is_contiguous> elements = line(batch, outer);
-      largest = elements.largest(begin, end, largest);
-      elements.add_to_each(sums, begin, end, weights == nullptr ? 1.0 : weights[outer]);
+    const auto weight = [&](std::int64_t outer) {
+      return weights == nullptr ? 1.0 : weights[outer];
+    };
+    HostSum<T> sums[host_pass_tile];
+    std::int64_t outer = first;
+    for (; outer + host_pass_lines <= last; outer += host_pass_lines) {
+      const Line lines[] = {line(batch, outer), line(batch, outer + 1), line(batch, outer + 2),
+                            line(batch, outer + 3)};
+      const double of_lines[] = {weight(outer), weight(outer + 1), weight(outer + 2),
+                                 weight(outer + 3)};
+      // A part at a time, which the first loop over it leaves in the cache for the second.
+      constexpr std::int64_t part = 512;
+      for (std::int64_t i = begin; i < end; i += part) {
+        const std::int64_t part_end = std::min(i + part, end);
+        for (const Line& each : lines) largest = each.largest(i, part_end, largest);
+        add_lines(lines, of_lines, i, part_end, sums + (i - begin));
+      }
+    }
+    for (; outer < last; ++outer) {
+      largest = line(batch, outer).largest(begin, end, largest);
+      add_line(line(batch, outer), weight(outer), begin, end, sums);
     }
     const std::int64_t place = (chunk * pass.matrix.batch + batch) * pass.matrix.inner + begin;
     for (std::int64_t i = 0; i < end - begin; ++i) store(sums[i], place + i);

@@ -24,9 +24,9 @@ PassCut cut_of(bool is_host, const PassMatrix& matrix, PassSums sums) {
   std::int64_t cut_extent = matrix.inner;
   std::int64_t shortest_chunk = is_host ? 16 * pass_tile : pass_tile;
   if (sums == PassSums::along_outer) {
-    cut.groups = quotient_up(matrix.inner, pass_tile);
+    cut.groups = quotient_up(matrix.inner, is_host ? host_pass_tile : pass_tile);
     cut_extent = matrix.outer;
-    shortest_chunk = 32;
+    shortest_chunk = is_host ? 64 : 32;
   } else {
     constexpr std::int64_t lines_at_once = 8;
     constexpr std::int64_t enough_lines = 96 * lines_at_once;

@@ -32,8 +32,13 @@ enum class PassSums {
   along_outer   ///< over the outer dimension: a sum for each inner index
 };
 
-/// Neighbours that one unit of a sum along the outer dimension takes.
+/// Neighbours that one unit of a sum along the outer dimension takes on a device, four for each
+/// thread of a block, and a multiple of what units of other passes take.
 constexpr std::int64_t pass_tile = 1024;
+
+/// Neighbours that it takes on a host: long enough for memory to be read in order, short enough for
+/// their sums to stay in a cache.
+constexpr std::int64_t host_pass_tile = 4096;
 
 /// How the work is cut into units. Depends on the shape and the kind of backend alone, so that the
 /// order of summation is the same in every run.

@@ -43,20 +43,26 @@ struct InnerReductionTeam {
   }
 };
 
-/// One host thread for each line.
+/// One host thread for each line, or for several short ones.
 template <class Space, class T>
 struct InnerReductionLine {
   Stage stage;
+  std::int64_t lines;  ///< of an item
+  std::int64_t items;  ///< of a batch
 
   void operator()(const std::int64_t item) const {
-    const std::int64_t batch = item / stage.outer;
-    reduce_line<T>(stage, batch, item - batch * stage.outer);
+    const std::int64_t batch = item / items;
+    const std::int64_t begin = (item - batch * items) * lines;
+    reduce_lines<T>(stage, batch, begin, std::min(begin + lines, stage.outer));
   }
 
   static void launch(const Space& space, const Stage& stage) {
     using Policy = Kokkos::RangePolicy<Space, Kokkos::IndexType<std::int64_t>>;
+    const std::int64_t lines = lines_at_once(stage);
+    const std::int64_t items = (stage.outer + lines - 1) / lines;
     Kokkos::parallel_for(sweep_label<Space>("inner_reduction"),
-                         Policy(space, 0, stage.batch * stage.outer), InnerReductionLine{stage});
+                         Policy(space, 0, stage.batch * items),
+                         InnerReductionLine{stage, lines, items});
   }
 };
 

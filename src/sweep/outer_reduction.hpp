@@ -81,6 +81,95 @@ struct HostPartials {
   }
 };
 
+/// The states of a host's tile of columns. Sums and choices are kept as plain numbers until the
+/// last line, since loops over states do not become SIMD instructions; the result is the same, bit
+/// for bit.
+template <class T>
+struct HostTileStates {
+  enum class Kind { totals, largest, smallest, magnitudes, states };
+
+  Kind kind = Kind::states;
+  std::int64_t lanes;
+  // As wide as a tile can be: blocks take lanes without an element along.
+  double totals[host_tile_columns];
+  T chosen[host_tile_columns];
+  ReductionState states[host_tile_columns];
+
+  HostTileStates(Reduction reduction, std::int64_t columns)
+      : lanes((columns + host_width - 1) / host_width * host_width) {
+    const bool is_summed = reduction == Reduction::sum || reduction == Reduction::mean;
+    if (is_summed && sizeof(T) < sizeof(double)) kind = Kind::totals;
+    if (reduction == Reduction::max) kind = Kind::largest;
+    if (reduction == Reduction::min) kind = Kind::smallest;
+    if (reduction == Reduction::amax) kind = Kind::magnitudes;
+    std::fill(totals, totals + lanes, 0.0);
+    if (kind == Kind::largest) start<Reduction::max>();
+    if (kind == Kind::smallest) start<Reduction::min>();
+    if (kind == Kind::magnitudes) start<Reduction::amax>();
+    std::fill(states, states + lanes, reduction_identity<T>(reduction));
+  }
+
+  /// Takes a block of a line, from column `begin` of the tile on.
+  void take(const StageReduction& reduction, std::int64_t begin, const T* values,
+            const Span& span) {
+    switch (kind) {
+      case Kind::totals: {
+        const int count = span.count(0, host_width);
+        for (int lane = 0; lane < count; ++lane)
+          totals[begin + lane] += static_cast<double>(values[lane]);
+        return;
+      }
+      case Kind::largest:
+        return fold<Reduction::max>(begin, values);
+      case Kind::smallest:
+        return fold<Reduction::min>(begin, values);
+      case Kind::magnitudes:
+        return fold<Reduction::amax>(begin, values);
+      case Kind::states:
+        reduction_accumulate<T, 1, host_width>(
+            reduction.kind, reduction.parameter,
+            LaneTargets{states + begin, 1, span.outer, span.outer_step, 0}, values, span);
+    }
+  }
+
+  void finish(std::int64_t columns, ReductionState* to) {
+    for (std::int64_t i = 0; i < columns; ++i) {
+      if (kind == Kind::totals) states[i].first = totals[i];
+      if (kind == Kind::largest)
+        Reducer<T, Reduction::max>::accumulate_folded(states[i], chosen[i]);
+      if (kind == Kind::smallest)
+        Reducer<T, Reduction::min>::accumulate_folded(states[i], chosen[i]);
+      if (kind == Kind::magnitudes)
+        Reducer<T, Reduction::amax>::accumulate_folded(states[i], chosen[i]);
+      to[i] = states[i];
+    }
+  }
+
+ private:
+  template <Reduction reduction>
+  void start() {
+    std::fill(chosen, chosen + lanes, Reducer<T, reduction>::fold_start());
+  }
+  /// Lanes without an element are unspecified, and stay out of the results.
+  template <Reduction reduction>
+  void fold(std::int64_t begin, const T* values) {
+    for (int lane = 0; lane < host_width; ++lane)
+      chosen[begin + lane] = Reducer<T, reduction>::fold(chosen[begin + lane], values[lane]);
+  }
+};
+
+template <class T>
+struct HostTileSink {
+  const Stage& stage;
+  HostTileStates<T>& states;
+  std::int64_t begin;
+  const Span& span;
+
+  void operator()(int, const T* values) const {
+    states.take(stage.reductions[0], begin, values, span);
+  }
+};
+
 /// Reduces a chunk of lines over a tile of columns, whose states stay in cache.
 template <class T>
 void reduce_tile(const Stage& stage, const HostPartials& partials, std::int64_t tile,
@@ -89,20 +178,17 @@ void reduce_tile(const Stage& stage, const HostPartials& partials, std::int64_t 
   const std::int64_t batch = partials.batch_of(tile);
   const std::int64_t begin = partials.column_of(tile);
   const std::int64_t columns = std::min(stage.inner - begin, host_tile_columns);
-  // As wide as a tile can be: blocks take lanes without an element along.
-  ReductionState states[host_tile_columns];
-  const std::int64_t lanes = (columns + host_width - 1) / host_width * host_width;
-  std::fill(states, states + lanes, reduction_identity<T>(stage.reductions[0].kind));
+  HostTileStates<T> states(stage.reductions[0].kind, columns);
   const std::int64_t lines = chunk_lines(stage.outer);
   const std::int64_t end = std::min((chunk + 1) * lines, stage.outer);
   for (std::int64_t outer = chunk * lines; outer < end; ++outer) {
     for (std::int64_t done = 0; done < columns; done += host_width) {
       const Span span{batch, outer, begin + done, outer + 1, stage.inner, 0, 0};
-      evaluate<T, 1, host_width, InterpretedCode>(
-          stage, span, OuterSink<T, 1, host_width, InterpretedCode>{stage, states + done, span});
+      evaluate<T, 1, host_width, InterpretedCode>(stage, span,
+                                                  HostTileSink<T>{stage, states, done, span});
     }
   }
-  std::copy(states, states + columns, partials.of(tile, chunk));
+  states.finish(columns, partials.of(tile, chunk));
 }
 
 /// Combines the chunks' states of a tile in order and stores the results.

@@ -23,13 +23,13 @@ void stage_on_thread(const BoundStage& bound) {
       }
     return;
   }
-  for (std::int64_t batch = 0; batch < stage.batch; ++batch)
-    for (std::int64_t outer = 0; outer < stage.outer; ++outer) {
-      if (bound.sweep == SweepKind::pointwise)
+  for (std::int64_t batch = 0; batch < stage.batch; ++batch) {
+    if (bound.sweep == SweepKind::inner_reduction)
+      reduce_lines<T>(stage, batch, 0, stage.outer);
+    else
+      for (std::int64_t outer = 0; outer < stage.outer; ++outer)
         evaluate_line<T>(stage, batch, outer, 0, stage.inner);
-      else
-        reduce_line<T>(stage, batch, outer);
-    }
+  }
 }
 
 }  // namespace detail

@@ -69,6 +69,22 @@ TEST_CASE("the library's Philox is Philox for every counter and seed", "[unit]")
   }
 }
 
+TEST_CASE("neighbours that share a counter have the numbers that each has by itself", "[unit]") {
+  test::Random random;
+  INFO(random.hint());
+  for (int i = 0; i < 200; ++i) {
+    const auto seed = static_cast<std::uint64_t>(random.below(std::int64_t(1) << 62));
+    detail::PhiloxNeighbours neighbours(seed);
+    auto index = static_cast<std::uint64_t>(random.below(std::int64_t(1) << (i % 60 + 2)));
+    for (int j = 0; j < 100; ++j) {
+      REQUIRE(neighbours.uniform(index) == detail::philox_uniform(index, seed));
+      // On, back, on the spot, and as far as a column's next element.
+      index += static_cast<std::uint64_t>(random.below(3)) - 1;
+      if (j % 10 == 0) index += static_cast<std::uint64_t>(random.below(4096));
+    }
+  }
+}
+
 TEST_CASE("uniform numbers fill [0, 1) evenly", "[unit]") {
   test::Random random;
   INFO(random.hint());
