@@ -277,9 +277,11 @@ bool run(double shrink) {
       "| mode | execute, us | of that, checking the arguments | replay of its graph, us |\n"
       "|---|---|---|---|\n");
   for (const Mode& mode : modes) measure_host(mode, false);
-  const Mode split{"f32_emulated_f16x3", DataType::float32, ComputeMode::f32_emulated_f16x3, 1e-4,
-                   "split"};
-  for (const bool is_prepared : {false, true}) measure_host(split, is_prepared);
+  for (const char* engine : {"hopper", "split"})
+    for (const bool is_prepared : {false, true})
+      measure_host(
+          {"f32_emulated_f16x3", DataType::float32, ComputeMode::f32_emulated_f16x3, 1e-4, engine},
+          is_prepared);
   return good;
 }
 

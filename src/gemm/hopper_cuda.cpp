@@ -75,13 +75,13 @@ class HopperGemm final : public GemmPlan {
   HopperGemm(const ExecutionSpace& space, const GemmProblem& problem)
       : device_(device_of(space)), is_split_(!is_small(problem.dtype)) {
     if (is_trivial(problem)) return;
-    const int processors = attribute_of(space, cudaDevAttrMultiProcessorCount);
+    processors_ = attribute_of(space, cudaDevAttrMultiProcessorCount);
     const GemmSize size = size_of_product(problem);
     if (is_split_) {
-      prepared_ = choose_hopper_tiling(HopperFormat::split, size, processors);
+      prepared_ = choose_hopper_tiling(HopperFormat::split, size, processors_);
       unprepared_ = prepared_;
       unprepared_.seconds += splitting_seconds(size);
-      const HopperChoice streamed = choose_hopper_tiling(HopperFormat::streamed, size, processors);
+      const HopperChoice streamed = choose_hopper_tiling(HopperFormat::streamed, size, processors_);
       route_ = WeightsRoute::split_before;
       if (copy_refusal("w", problem.n, problem, problem.w).empty() &&
           streamed.seconds < unprepared_.seconds) {
@@ -93,7 +93,7 @@ class HopperGemm final : public GemmPlan {
                                 splitting_bytes(problem.n, problem.k, problem.w.column));
     } else {
       format_ = problem.dtype == DataType::float16 ? HopperFormat::float16 : HopperFormat::bfloat16;
-      unprepared_ = choose_hopper_tiling(format_, size, processors);
+      unprepared_ = choose_hopper_tiling(format_, size, processors_);
       prepared_ = unprepared_;
     }
     const int slices = std::max(prepared_.tiling.slices, unprepared_.tiling.slices);
@@ -153,6 +153,8 @@ class HopperGemm final : public GemmPlan {
     for (const HopperStageKernel& kernel : kernels) {
       taken.refusal = compile_hopper_stage(kernel, stage.bound);
       if (!taken.refusal.empty()) return taken;
+      load_hopper_stage_kernel(find_hopper_stage(kernel, stage.bound).kernel, kernel.format,
+                               kernel.columns);
       partials_bytes =
           std::max(partials_bytes, aligned_bytes(hopper_partials_bytes(kernel, stage.bound)));
     }
@@ -286,6 +288,7 @@ class HopperGemm final : public GemmPlan {
     product.n = problem.n;
     product.k = problem.k;
     product.unless = arguments.unless;
+    product.processors = processors_;
     SplitFactor of_x;
     SplitFactor of_w;
     SplitSums sums;
@@ -385,6 +388,7 @@ class HopperGemm final : public GemmPlan {
   }
 
   int device_;
+  int processors_ = 0;
   bool is_split_;
   HopperFormat format_ = HopperFormat::split;
   WeightsRoute route_ = WeightsRoute::as_they_are;

@@ -176,14 +176,8 @@ HopperParameters parameters_of(const HopperProduct& product, const HopperTiling&
 }
 
 /// One block for each multiprocessor, or for each tile where there are fewer.
-void enqueue(const void* kernel, const Launch& launch, const HopperParameters& p, void** arguments,
-             cudaStream_t stream) {
-  allow_shared_memory(kernel, launch);
-  int device = 0;
-  int processors = 0;
-  require_success(cudaGetDevice(&device), "cudaGetDevice");
-  require_success(cudaDeviceGetAttribute(&processors, cudaDevAttrMultiProcessorCount, device),
-                  "cudaDeviceGetAttribute");
+void enqueue(const void* kernel, const Launch& launch, const HopperParameters& p, int processors,
+             void** arguments, cudaStream_t stream) {
   const int blocks = std::min(p.x_tiles * p.w_tiles * p.slices, processors);
   require_success(
       launch_dependent(kernel, blocks, launch.threads, launch.dynamic_bytes, arguments, stream),
@@ -197,12 +191,16 @@ void load_hopper_kernel(HopperFormat format, const HopperTiling& tiling) {
   allow_shared_memory(variant.kernel, variant.storing);
 }
 
+void load_hopper_stage_kernel(const void* kernel, HopperFormat format, int columns) {
+  allow_shared_memory(kernel, variant_of(format, columns).with_stage);
+}
+
 void hopper_multiply(const HopperProduct& product, const HopperTiling& tiling,
                      cudaStream_t stream) {
   const Variant variant = variant_of(product.format, tiling.columns);
   HopperParameters p = parameters_of(product, tiling);
   void* arguments[] = {&p};
-  enqueue(variant.kernel, variant.storing, p, arguments, stream);
+  enqueue(variant.kernel, variant.storing, p, product.processors, arguments, stream);
 }
 
 void hopper_multiply_with(const void* kernel, const HopperProduct& product,
@@ -210,7 +208,8 @@ void hopper_multiply_with(const void* kernel, const HopperProduct& product,
                           const Stage& stage, cudaStream_t stream) {
   HopperParameters p = parameters_of(product, tiling);
   void* arguments[] = {&p, const_cast<HopperEpilogue*>(&epilogue), const_cast<Stage*>(&stage)};
-  enqueue(kernel, variant_of(product.format, tiling.columns).with_stage, p, arguments, stream);
+  enqueue(kernel, variant_of(product.format, tiling.columns).with_stage, p, product.processors,
+          arguments, stream);
 }
 
 }  // namespace detail

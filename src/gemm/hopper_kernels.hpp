@@ -47,11 +47,15 @@ struct HopperProduct {
   std::int64_t slice_stride = 0;
   /// A word in the device's memory: nothing is computed where it is not 0. Null for none.
   const int* unless = nullptr;
+  int processors = 0;  ///< of the device: as many blocks share the tiles
 };
 
-/// Loads the kernel of a format and tiling for the current device, which no capture of a graph has
-/// to wait for then. Throws Error(backend_failure).
+/// Readies the kernel of a format and tiling on the current device, once for each: executions then
+/// do nothing but launch it, and may be captured. Throws Error(backend_failure).
 void load_hopper_kernel(HopperFormat format, const HopperTiling& tiling);
+
+/// The same for a kernel of hopper_stage_kernels.hpp.
+void load_hopper_stage_kernel(const void* kernel, HopperFormat format, int columns);
 
 /// Enqueues y = x w^T, or its slices. Does nothing about marked rows: settle_sums() does.
 /// Throws Error(backend_failure).

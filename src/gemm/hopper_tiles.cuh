@@ -4,6 +4,7 @@
 #include <cstdint>
 
 #include "gemm/hopper_primitives.cuh"
+#include "gemm/hopper_streamed_rows.cuh"
 #include "gemm/hopper_tiling.hpp"
 #include "gemm/hopper_wgmma.cuh"
 #include "gemm/split_factor.hpp"
@@ -19,26 +20,14 @@ constexpr int warpgroup_size = 128;
 /// Two warpgroups multiply, and one warp copies.
 constexpr int multiplying_warps = 8;
 
-/// A line of a tile: 64 elements of two bytes, or 32 of float32.
-constexpr int line_bytes = 128;
-constexpr int w_part_bytes = hopper_rows * line_bytes;
 constexpr int most_stages = 8;
 constexpr int shared_bytes_of_block = 227 * 1024;
 
-constexpr std::uint32_t infinity_bits = 0x7f800000u;
-/// As in split_kernels: the largest scaled magnitude is in [2^14, 2^15).
-constexpr int top_exponent = 14;
-/// From here on a scaled element keeps all of its bits: 2^-14.
-constexpr float narrowest = 1.0f / (1 << 14);
 /// Named barriers at which warpgroups that split w wait for their turn to multiply, one for each;
 /// 1 is the epilogue's.
 constexpr int turn_barrier = 2;
 /// Steps after which a sum of high products is promoted.
 constexpr int promotion_steps = 1;
-constexpr int least_biased_exponent = 15;
-/// Blocks of a streamed row may differ by this power of two, in either direction.
-constexpr int largest_spread = 60;
-
 /// What the kernels are given of one product.
 struct HopperParameters {
   TensorMap x_map;
@@ -82,8 +71,6 @@ struct Layout {
   static constexpr int stages = fitting_stages < most_stages ? fitting_stages : most_stages;
   static constexpr int dynamic_bytes = 1024 + stages * stage_bytes;
 };
-
-constexpr int no_reference = 1 << 20;
 
 /// A row's marks and the exponent of its largest element in one number.
 __device__ inline int found_in_row(int exponent, std::uint32_t marks) {
@@ -136,20 +123,6 @@ __device__ inline float unscaled(float value, int exponent) {
   return static_cast<float>(static_cast<double>(value) * power_of_two_double(-exponent));
 }
 
-/// The exponent of the power of two by which a row, or a part of it, is scaled.
-__device__ inline int scale_exponent(std::uint32_t largest) {
-  if (largest == 0) return 0;
-  const int magnitude = largest >> 23 != 0 ? static_cast<int>(largest >> 23) - 127
-                                           : -118 - __clz(static_cast<int>(largest));
-  return top_exponent - magnitude;
-}
-
-/// The same for 64 elements of a streamed row. Where the largest magnitude is below 2^-112 it is
-/// limited, so that one multiplication by a normal number does it.
-__device__ inline int block_exponent(std::uint32_t largest) {
-  return top_exponent + 127 - max(static_cast<int>(largest >> 23), least_biased_exponent);
-}
-
 template <HopperFormat format, int columns, int epilogue_bytes>
 struct Shared {
   using L = Layout<format, columns, epilogue_bytes>;
@@ -196,21 +169,6 @@ __device__ void copy_tiles(const HopperParameters& p,
   }
 }
 
-__device__ inline float2 load_two(std::uint32_t address) {
-  float2 value;
-  asm volatile("ld.shared.v2.f32 {%0, %1}, [%2];"
-               : "=f"(value.x), "=f"(value.y)
-               : "r"(address)
-               : "memory");
-  return value;
-}
-
-__device__ __forceinline__ float larger_magnitude(float a, float b) {
-  float result;  // NaN if one is
-  asm("max.NaN.f32 %0, %1, %2;" : "=f"(result) : "f"(fabsf(a)), "f"(fabsf(b)));
-  return result;
-}
-
 /// What is known of a row of w that was streamed.
 __device__ inline RowScale streamed_scale(const HopperParameters& p, int found) {
   RowScale scale;
@@ -221,143 +179,17 @@ __device__ inline RowScale streamed_scale(const HopperParameters& p, int found) 
 }
 
 /// The row of w in its tile that is the first of two, eight apart, of this thread: a warp has 16
-/// rows, of which four lanes have one each, and the second warpgroup follows the first. Of a
-/// streamed w the even rows come before the odd ones, so that the sixteen lanes whose pairs are
-/// read at once find them in different banks.
+/// rows, of which four lanes have one each, and the second warpgroup follows the first.
 template <HopperFormat format>
 __device__ int row_of_thread(int thread) {
-  const int quad = thread % warp_size / 4;
-  const int row_in_eight = format != HopperFormat::streamed ? quad
-                           : quad < 4                       ? 2 * quad
-                                                            : 2 * quad - 7;
+  const int lane = thread % warp_size;
+  const int row_in_eight =
+      format == HopperFormat::streamed ? streamed_row_in_eight(lane) : lane / 4;
   return thread / warp_size * 16 + row_in_eight;
 }
 
-/// What a thread has found out about one of its rows of w as it streams.
-struct StreamedRow {
-  std::uint32_t largest = 0;  ///< bits of the largest magnitude that is finite
-  std::uint32_t marks = 0;    ///< of the elements of this thread
-  int reference = no_reference;
-
-  /// Takes note of 64 of k, whose largest magnitude has these bits, and returns the factor of their
-  /// products, the reference being the exponent of the sum.
-  __device__ float take(std::uint32_t bits) {
-    if (bits >= infinity_bits) {
-      marks |= row_is_not_finite;
-      bits = 0;
-    }
-    const int exponent = block_exponent(bits);
-    if (reference == no_reference && bits != 0) reference = exponent;
-    largest = max(largest, bits);
-    const int spread = exponent - reference;
-    const int limited = max(-largest_spread, min(largest_spread, spread));
-    if (bits != 0 && limited != spread) marks |= row_is_not_finite;
-    return bits == 0 ? 0.0f : power_of_two(-limited);
-  }
-
-  __device__ int exponent() const { return reference == no_reference ? 0 : reference; }
-};
-
-/// 64 of k in two rows of w, eight apart, as matrix instructions take them from registers: four of
-/// 16 of k, each of four pairs.
-struct SplitStep {
-  std::uint32_t high[hopper_step / 16][4];
-  std::uint32_t low[hopper_step / 16][4];
-  float factors[2];
-};
-
-/// Where a thread's pairs of elements are, from the beginning of a tile of w in float32: the lines
-/// of a row have 32 of k each, and their 16-byte chunks are swizzled.
-struct PairPlaces {
-  std::uint32_t of_chunk[2][2];  ///< of the first and second 16 and, in them, 8 of a line
-
-  __device__ explicit PairPlaces(int thread) {
-    const std::uint32_t row =
-        static_cast<std::uint32_t>(row_of_thread<HopperFormat::streamed>(thread));
-    const std::uint32_t lane = static_cast<std::uint32_t>(thread) % 4;
-#pragma unroll
-    for (std::uint32_t i = 0; i < 4; ++i)
-      of_chunk[i / 2][i % 2] =
-          row * line_bytes + (((2 * i + lane / 2) ^ row % 8) << 4) + lane % 2 * 8;
-  }
-};
-
-/// Splits the thread's pairs of 64 of k.
-__device__ __forceinline__ void split_step(std::uint32_t tile, const PairPlaces& places,
-                                           StreamedRow (&rows)[2], SplitStep& step) {
-  constexpr int blocks = hopper_step / 16;
-  float2 values[blocks][4];
-#pragma unroll
-  for (int block = 0; block < blocks; ++block)
-#pragma unroll
-    for (int i = 0; i < 4; ++i)
-      values[block][i] = load_two(tile + places.of_chunk[block % 2][i / 2] +
-                                  block / 2 * w_part_bytes + i % 2 * 8 * line_bytes);
-  // As a tree: waiting for each other would take longer than computing.
-  float found[blocks][4];
-#pragma unroll
-  for (int block = 0; block < blocks; ++block)
-#pragma unroll
-    for (int i = 0; i < 4; ++i)
-      found[block][i] = larger_magnitude(values[block][i].x, values[block][i].y);
-#pragma unroll
-  for (int half = blocks / 2; half > 0; half /= 2)
-#pragma unroll
-    for (int block = 0; block < half; ++block)
-#pragma unroll
-      for (int i = 0; i < 4; ++i)
-        found[block][i] = larger_magnitude(found[block][i], found[block + half][i]);
-  float largest[2] = {larger_magnitude(found[0][0], found[0][2]),
-                      larger_magnitude(found[0][1], found[0][3])};
-#pragma unroll
-  for (int distance = 1; distance <= 2; distance *= 2)
-#pragma unroll
-    for (float& each : largest)
-      each = larger_magnitude(each, __shfl_xor_sync(whole_warp, each, distance));
-  float scale[2];
-#pragma unroll
-  for (int row = 0; row < 2; ++row) {
-    const std::uint32_t bits = __float_as_uint(largest[row]);
-    step.factors[row] = rows[row].take(bits);
-    scale[row] = power_of_two(block_exponent(bits));
-    // The row will be computed from its elements: nothing of it must reach the sums.
-    if (bits >= infinity_bits)
-#pragma unroll
-      for (int block = 0; block < blocks; ++block)
-#pragma unroll
-        for (int half = 0; half < 2; ++half) values[block][row + 2 * half] = make_float2(0, 0);
-  }
-  float least = narrowest;
-#pragma unroll
-  for (int block = 0; block < blocks; ++block)
-#pragma unroll
-    for (int i = 0; i < 4; ++i) {
-      const float a = values[block][i].x * scale[i % 2];
-      const float b = values[block][i].y * scale[i % 2];
-      least = fminf(fminf(least, fabsf(a)), fabsf(b));
-      const std::uint32_t high = halves_of(a, b);
-      const float2 taken = floats_of(high);
-      step.high[block][i] = high;
-      step.low[block][i] = halves_of((a - taken.x) * (1 << low_part_exponent),
-                                     (b - taken.y) * (1 << low_part_exponent));
-    }
-  if (least < narrowest) {
-#pragma unroll
-    for (int block = 0; block < blocks; ++block)
-#pragma unroll
-      for (int i = 0; i < 4; ++i) {
-        const float a = values[block][i].x;
-        const float b = values[block][i].y;
-        if ((a != 0 && fabsf(a * scale[i % 2]) < narrowest) ||
-            (b != 0 && fabsf(b * scale[i % 2]) < narrowest))
-          rows[i % 2].marks |= row_is_wide;
-      }
-  }
-}
-
 template <int registers>
-__device__ __forceinline__ void multiply_step(float (&sum)[registers],
-                                              const std::uint32_t (&a)[hopper_step / 16][4],
+__device__ __forceinline__ void multiply_step(float (&sum)[registers], const StreamedPart& a,
                                               std::uint64_t b, int accumulates) {
 #pragma unroll
   for (int i = 0; i < hopper_step / 16; ++i)
@@ -517,18 +349,20 @@ __device__ void multiply_tiles(const HopperParameters& p,
 #pragma unroll
       for (int i = 0; i < registers; ++i) total[i] = 0;
       StreamedRow rows[2];
-      const PairPlaces places(thread);
+      StreamedScales scales;
+      const std::uint32_t place = place_of_pairs(tile_row, lane);
       for (int step = unit.begin; step < unit.end; ++step) {
         const std::uint64_t x_high = tile_descriptor(shared.x(ring.stage));
         const std::uint64_t x_low = tile_descriptor(shared.x(ring.stage) + L::x_part_bytes);
         barrier_wait(shared.full + 8 * ring.stage, ring.parity);
-        SplitStep split;
-        split_step(shared.w(ring.stage), places, rows, split);
+        StreamedPart high;
+        StreamedPart low;
+        split_step(shared.w(ring.stage), place, step == unit.begin, rows, scales, high, low);
         // While one warpgroup multiplies the other one splits.
         wait_for_threads(turn_barrier + warpgroup, L::multiplying_threads);
         wgmma_begin();
-        multiply_step(sum, split.high, x_low, 0);
-        multiply_step(sum, split.low, x_high, 1);
+        multiply_step(sum, high, x_low, 0);
+        multiply_step(sum, low, x_high, 1);
         wgmma_commit();
         wgmma_wait<0>();
         pin(sum);
@@ -536,7 +370,7 @@ __device__ void multiply_tiles(const HopperParameters& p,
         for (int i = 0; i < registers; ++i) sum[i] *= 1.0f / (1 << low_part_exponent);
         pin(sum);
         wgmma_begin();
-        multiply_step(sum, split.high, x_high, 1);
+        multiply_step(sum, high, x_high, 1);
         wgmma_commit();
         const bool is_last = step + 1 == unit.end && index + static_cast<int>(gridDim.x) >= units;
         if (warpgroup == 0 || !is_last)
@@ -547,14 +381,12 @@ __device__ void multiply_tiles(const HopperParameters& p,
         release(ring.stage);
 #pragma unroll
         for (int i = 0; i < registers; ++i)
-          total[i] = fmaf(split.factors[i / 2 % 2], sum[i], total[i]);
+          total[i] = fmaf(scales.factor[i / 2 % 2], sum[i], total[i]);
         ring.advance();
       }
 #pragma unroll
       for (int i = 0; i < 2; ++i) {
-        std::uint32_t marks = rows[i].marks;
-        marks |= __shfl_xor_sync(whole_warp, marks, 1);
-        marks |= __shfl_xor_sync(whole_warp, marks, 2);
+        const std::uint32_t marks = rows[i].all_marks();
         row_exponents[i] = rows[i].exponent();
         found[i] = found_in_row(scale_exponent(rows[i].largest), marks);
         const int n = unit.w_tile * hopper_rows + tile_row + 8 * i;
