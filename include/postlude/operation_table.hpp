@@ -95,6 +95,7 @@
   X(min, "", 0, "smallest element; an error when empty")                                     \
   X(amax, "", 0, "largest absolute value; an error when empty")                              \
   X(logsumexp, "", 0, "log(sum(exp(v))), stable; -inf when empty")                           \
+  X(sumexp, "", 0, "sum(exp(v - max(v))): what softmax divides by; 0 when empty")            \
   X(norm, "p", 2, "sum(|v|**p)**(1/p), p > 0, or the largest |v| for p = inf; 0 when empty") \
   X(var, "correction", 1, "sum((v - mean)**2) / max(n - correction, 0)")                     \
   X(std, "correction", 1, "square root of var")                                              \

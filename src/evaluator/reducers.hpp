@@ -233,9 +233,10 @@ struct Reducer<T, Reduction::any> : SelectReducer<T, SelectAny> {};
 template <class T>
 struct Reducer<T, Reduction::all> : SelectReducer<T, SelectAll> {};
 
-/// log(sum(exp(v))): `first` is the largest value m so far, `second` the sum of exp(v - m).
+/// Sums of exp(v), which may be beyond all numbers: `first` is the largest value m so far, `second`
+/// the sum of exp(v - m).
 template <class T>
-struct Reducer<T, Reduction::logsumexp> {
+struct ExponentialsReducer {
   POSTLUDE_FUNCTION static ReductionState identity() {
     return {-formula::infinity<double>(), 0, 0};
   }
@@ -263,10 +264,6 @@ struct Reducer<T, Reduction::logsumexp> {
     });
     state.second = state.second * static_cast<double>(E::exp(static_cast<W>(before) - shift)) + sum;
   }
-  POSTLUDE_FUNCTION static double finish(const ReductionState& state, std::int64_t, double) {
-    const bool is_infinite = std::fabs(state.first) == formula::infinity<double>();
-    return is_infinite ? state.first : state.first + std::log(state.second);
-  }
 
  private:
   /// Takes `weight` times exp(value).
@@ -282,6 +279,23 @@ struct Reducer<T, Reduction::logsumexp> {
     } else {
       state.first = static_cast<double>(value + largest);  // NaN
     }
+  }
+};
+
+template <class T>
+struct Reducer<T, Reduction::logsumexp> : ExponentialsReducer<T> {
+  POSTLUDE_FUNCTION static double finish(const ReductionState& state, std::int64_t, double) {
+    const bool is_infinite = std::fabs(state.first) == formula::infinity<double>();
+    return is_infinite ? state.first : state.first + std::log(state.second);
+  }
+};
+
+/// Of an infinity, as of NaN, v - max(v) is NaN.
+template <class T>
+struct Reducer<T, Reduction::sumexp> : ExponentialsReducer<T> {
+  POSTLUDE_FUNCTION static double finish(const ReductionState& state, std::int64_t count, double) {
+    const bool is_finite = std::fabs(state.first) < formula::infinity<double>();
+    return is_finite || count == 0 ? state.second : state.first - state.first;
   }
 };
 
@@ -441,6 +455,15 @@ struct FoldsLanes : std::false_type {};
 template <class Reducer>
 struct FoldsLanes<Reducer, std::void_t<decltype(Reducer::fold_start())>> : std::true_type {};
 
+/// Whether a reducer has a faster way than one element after the other.
+template <class Reducer, class T, class = void>
+struct TakesBlocks : std::false_type {};
+template <class Reducer, class T>
+struct TakesBlocks<Reducer, T,
+                   std::void_t<decltype(Reducer::accumulate_block(
+                       std::declval<ReductionState&>(), static_cast<const T*>(nullptr), 0, 0.0))>>
+    : std::true_type {};
+
 /// Gives every existing lane of a span to a reducer.
 template <class Reducer, class T, int packets, int width>
 POSTLUDE_FUNCTION void accumulate_lanes(const LaneTargets& targets, const T* lanes,
@@ -466,6 +489,11 @@ POSTLUDE_FUNCTION void accumulate_lanes(const LaneTargets& targets, const T* lan
         Reducer::accumulate_folded(targets.states[lane], chosen[lane]);
     }
   } else {
+    // Compensated float64 sums gain nothing.
+    if constexpr (TakesBlocks<Reducer, T>::value && sizeof(T) < sizeof(double)) {
+      if (targets.state_stride == 0 && span.is_full(packets, width))
+        return Reducer::accumulate_block(targets.states[0], lanes, packets * width, parameter);
+    }
     POSTLUDE_UNROLL
     for (int p = 0; p < packets; ++p) {
       const int count = span.count(p, width);
@@ -479,15 +507,6 @@ POSTLUDE_FUNCTION void accumulate_lanes(const LaneTargets& targets, const T* lan
     }
   }
 }
-
-/// Whether a reducer has a faster way than one element after the other.
-template <class Reducer, class T, class = void>
-struct TakesBlocks : std::false_type {};
-template <class Reducer, class T>
-struct TakesBlocks<Reducer, T,
-                   std::void_t<decltype(Reducer::accumulate_block(
-                       std::declval<ReductionState&>(), static_cast<const T*>(nullptr), 0, 0.0))>>
-    : std::true_type {};
 
 /// Gives `count` neighbours, the first of which has index `first_index`, to one state.
 template <class Reducer, class T>

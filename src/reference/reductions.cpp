@@ -70,6 +70,14 @@ struct Reducer {
     for (const double e : v) terms.push_back(std::exp(e - top));
     return top + std::log(total(terms));
   }
+  static double sumexp(const Elements& v, double) {
+    if (v.empty()) return 0;
+    if (has_nan(v)) return not_a_number;
+    const double top = largest(v);
+    Elements terms;
+    for (const double e : v) terms.push_back(std::exp(e - top));  // NaN for two infinities
+    return total(terms);
+  }
   static double norm(const Elements& v, double p) {
     if (has_nan(v)) return not_a_number;
     if (v.empty()) return 0;

@@ -230,6 +230,9 @@ class Analysis {
         return largest_error;
       case Reduction::logsumexp:
         return largest_error + 4 * eps_ * std::max(1.0, std::abs(result)) + count * unit64;
+      case Reduction::sumexp:
+        // Every difference may be off by twice the largest error.
+        return result * (std::expm1(2 * largest_error) + 8 * eps_) + count * unit64;
       case Reduction::norm:
         // The triangle inequality, for p = 2 and beyond.
         return std::sqrt(squared_errors) + (4 * eps_ + count * unit64) * result;

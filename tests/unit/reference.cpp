@@ -186,6 +186,12 @@ TEST_CASE("the reference's reductions give known values", "[unit]") {
   CHECK(std::isnan(reduced(R::logsumexp, {NaN, inf})));
   CHECK(reduced(R::logsumexp, none) == -inf);
   CHECK(is_near(reduced(R::logsumexp, {1000, 1000}), 1000.6931471805599, 1e-15));
+  CHECK(std::isnan(reduced(R::sumexp, {1, inf})));
+  CHECK(std::isnan(reduced(R::sumexp, {-inf, -inf})));
+  CHECK(std::isnan(reduced(R::sumexp, {NaN, 1})));
+  CHECK(reduced(R::sumexp, {-inf, 3}) == 1);
+  CHECK(reduced(R::sumexp, none) == 0);
+  CHECK(is_near(reduced(R::sumexp, {1000, 999}), 1.3678794411714423, 1e-15));
   CHECK(is_near(reduced(R::norm, {3, 4}, 2), 5, 1e-15));
   CHECK(is_near(reduced(R::norm, {3, -4}, 1), 7, 1e-15));
   CHECK(reduced(R::norm, {3, -4}, inf) == 4);

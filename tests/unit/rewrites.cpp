@@ -192,6 +192,7 @@ TEST_CASE("reductions over one element fold away", "[unit]") {
     becomes(std::string(reduction) + "(y, dim=1)", "y + 0", column);
     becomes(std::string(reduction) + "(exp(y), dim=1)", "exp(y)", column);
   }
+  becomes("sumexp(y, dim=1)", "exp(y - y)", column);
   becomes("amax(y, dim=1)", "abs(y)", column);
   becomes("norm(y, dim=1, p=3)", "abs(y)", column);
   becomes("var(y, dim=1, correction=0)", "y - y", column);
@@ -208,14 +209,28 @@ TEST_CASE("reductions over one element fold away", "[unit]") {
   stays("max_pool(y, kernel=1, stride=2)");
 }
 
+TEST_CASE("what softmax divides by is found with the maximum", "[unit]") {
+  becomes("softmax(y, dim=1)", "exp(y - max(y, dim=1)) / sumexp(y, dim=1)");
+  becomes("log_softmax(y + bias, dim=1)",
+          "v = y + bias; (v - max(v, dim=1)) - log(sumexp(v, dim=1))");
+  becomes("v = y * residual; sum(exp(v - max(v, dim=1)), dim=1)", "sumexp(y * residual, dim=1)");
+  for (const char* text :
+       {"softmax(y, dim=0)", "sum(exp(y - max(y, dim=0)), dim=1)", "sum(exp(y - c), dim=1)",
+        "sum(exp(y - max(y * 2, dim=1)), dim=1)", "mean(exp(y - max(y, dim=1)), dim=1)",
+        "sum(exp(max(y, dim=1) - y), dim=1)", "sum(exp(residual * y - max(y, dim=1)), dim=1)"})
+    stays(text);
+}
+
 TEST_CASE("ranges decide what they can", "[unit]") {
   becomes("relu(sigmoid(y))", "sigmoid(y)");
   becomes("abs(exp(y))", "exp(y)");
   becomes("clamp(tanh(y), -1, 1)", "tanh(y)");
-  becomes("clamp(softmax(y, dim=1) > 0.5, -1, 2)", "softmax(y, dim=1) > 0.5");
+  becomes("clamp(softmax(y, dim=0) > 0.5, -1, 2)", "softmax(y, dim=0) > 0.5");
   becomes("clamp(y > 0, 2, 3) * residual", "2 * residual");
   becomes("min(sigmoid(y), 2)", "sigmoid(y)");
   becomes("max(var(y, dim=1), 0)", "var(y, dim=1)");
+  becomes("max(sumexp(y, dim=1), 0)", "sumexp(y, dim=1)");
+  becomes("relu(sumexp(sigmoid(y), dim=1))", "sumexp(sigmoid(y), dim=1)");
   becomes("where(exp(y) >= 0, bias, bias * 2)", "where(exp(y) >= 0, bias, bias * 2)");
   becomes("where(1 + abs(y), bias, residual) + y", "bias + y");
   becomes("leaky_relu(abs(y) + 1)", "abs(y) + 1");

@@ -69,6 +69,10 @@ Range reduction_range(const Value& value, const Range& v, std::int64_t count, Da
       return {v.low == -infinity ? -infinity : v.low - 1e-4 * (1 + std::fabs(v.low)),
               v.high == infinity ? infinity : most + slack, v.may_be_nan, true};
     }
+    case Reduction::sumexp:
+      // The largest adds exactly 1, the others at most as much.
+      return Range::between(1, static_cast<double>(count) * (1 + 1e-4),
+                            v.may_be_nan || v.low == -infinity || v.high == infinity);
     case Reduction::prod:
       return Range::everything();
   }

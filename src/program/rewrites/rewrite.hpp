@@ -38,6 +38,7 @@ std::optional<Replacement> drop_repetition(RewriteBuilder& builder, const Value&
 std::optional<Replacement> choose_branch(RewriteBuilder& builder, const Value& value);
 std::optional<Replacement> merge_clamps(RewriteBuilder& builder, const Value& value);
 std::optional<Replacement> fold_size_one_reduction(RewriteBuilder& builder, const Value& value);
+std::optional<Replacement> merge_softmax_sum(RewriteBuilder& builder, const Value& value);
 std::optional<Replacement> use_range(RewriteBuilder& builder, const Value& value);
 
 /// Every rewrite, in the order in which they are tried.

@@ -15,6 +15,8 @@ const std::vector<Rewrite>& rewrite_list() {
       {"clamps", "a clamp of a clamp is one clamp; min, max, relu and hardtanh are clamps",
        merge_clamps},
       {"size_one_reductions", "a reduction over one element", fold_size_one_reduction},
+      {"softmax_sums", "sum(exp(v - max(v))) along rows is found in one sweep with the maximum",
+       merge_softmax_sum},
       {"ranges", "what the possible values of an input decide: relu(sigmoid(v)) is sigmoid(v)",
        use_range},
       {"common_subexpressions", "equal values are computed once", nullptr},

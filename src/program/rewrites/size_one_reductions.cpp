@@ -23,6 +23,7 @@ bool reduces_one_element(const RewriteBuilder& b, const Value& value) {
 // - sum: 0 + v, which is v but 0 for -0. mean: the same divided by 1. logsumexp: v + log(exp(0)),
 // of
 //   which exp(0) is exactly 1; infinities and NaN are v.
+// - sumexp: exp(v - v), in the reducer exp(0) for a finite v and NaN for others.
 // - amax, and norm for every p: |v| times 1.
 // - var and std: no deviation, v - v, which is 0, or NaN for NaN and infinities; divided by
 //   1 - correction, or by 0, which gives NaN.
@@ -43,6 +44,9 @@ std::optional<Replacement> fold_size_one_reduction(RewriteBuilder& b, const Valu
     case Reduction::logsumexp:
       return Replacement{b.pointwise(Operation::add, {v, b.constant(0)}),
                          "over one element it is 0 + that element"};
+    case Reduction::sumexp:
+      return Replacement{b.pointwise(Operation::exp, {b.pointwise(Operation::subtract, {v, v})}),
+                         "over one element it is exp(v - v), 1 or NaN"};
     case Reduction::amax:
     case Reduction::norm:
       return Replacement{b.pointwise(Operation::abs, {v}), "over one element it is its magnitude"};
