@@ -81,20 +81,33 @@ bool may_compile(const PlannedStage& stage, StageCompilation compilation) {
           stage.domain.elements() >= worthwhile_elements);
 }
 
+/// The first stage that reads y, where it visits y's elements.
+std::vector<PlannedStage>::const_iterator stage_on_y(const ExecutionPlan& plan) {
+  const auto stage = std::find_if(plan.stages.begin(), plan.stages.end(), reads_y);
+  const bool fits = plan.y_place != GemmResultPlace::nowhere && stage != plan.stages.end() &&
+                    stage->domain == plan.program.y;
+  return fits ? stage : plan.stages.end();
+}
+
+/// Whether an engine may have a kernel made for the stage that follows the GEMM.
+bool precedes_stage(const ExecutionPlan& plan, StageCompilation compilation) {
+  const auto stage = stage_on_y(plan);
+  return stage != plan.stages.end() && stage->window_count == 0 && !stage->inner_is_rows &&
+         may_compile(*stage, compilation) && runtime_compilation_refusal(plan.gemm.backend).empty();
+}
+
 /// Lets the chosen engine take in the first stage that reads y, where it visits y's elements.
 void take_in_stage(ExecutionPlan& plan, const GemmPlan& gemm, StageCompilation compilation) {
-  const auto stage = std::find_if(plan.stages.begin(), plan.stages.end(), reads_y);
-  if (plan.y_place == GemmResultPlace::nowhere || stage == plan.stages.end() ||
-      stage->domain != plan.program.y)
-    return;
-  const bool keeps_y = has_y_as_result(plan) || std::any_of(stage + 1, plan.stages.end(), reads_y);
+  const auto stage = stage_on_y(plan);
+  if (stage == plan.stages.end()) return;
+  const bool keeps_y = has_y_as_result(plan) || std::any_of(stage + 1, plan.stages.cend(), reads_y);
   const TakenStage taken = gemm.take_in(
       plan.gemm, {*stage, expected_stage(plan, *stage), keeps_y, may_compile(*stage, compilation)});
   EngineCandidate& engine = plan.engines[plan.chosen_engine];
   engine.leaves_out = taken.refusal;
   if (taken.words.empty()) return;
   engine.taken_in = taken.words;
-  plan.taken_stage = static_cast<std::size_t>(stage - plan.stages.begin());
+  plan.taken_stage = static_cast<std::size_t>(stage - plan.stages.cbegin());
   plan.keeps_y = keeps_y;
   engine.workspace_bytes = std::max(engine.workspace_bytes, taken.workspace_bytes);
   plan.workspace_bytes = plan.engine_offset;
@@ -151,6 +164,7 @@ ExecutionPlan make_plan(const ExecutionSpace& space, const LinearProblem& proble
   const auto plan_for = [&](const GemmProblem& asked) {
     ExecutionPlan plan = make_execution_plan(rewritten.program, asked, options.layout);
     plan.rewrites = rewritten.applied;
+    plan.gemm.precedes_stage = precedes_stage(plan, options.compilation);
     std::vector<EngineAnswer> answers = consider_engines(space, plan.gemm);
     std::size_t index = choose_engine(candidates_of(answers), engine);
     cut_into_panels(plan, answers[index].candidate);

@@ -118,6 +118,10 @@ class HopperGemm final : public GemmPlan {
   }
 
   double seconds() const { return unprepared_.seconds; }
+  /// Whether a stage that may be taken in is left to a sweep all the same.
+  bool leaves_stage(const GemmProblem& problem) const {
+    return has_slices() || streams_narrow_tiles_for_long(problem);
+  }
   WeightsRoute route() const { return route_; }
   const HopperTiling& tiling() const { return unprepared_.tiling; }
   std::size_t weights_bytes() const { return weights_bytes_; }
@@ -210,12 +214,13 @@ class HopperGemm final : public GemmPlan {
     if (!stage.may_compile) return "the plan compiles no stage of this size";
     if (planned.window_count > 0) return "the stage visits y by windows";
     if (planned.inner_is_rows || problem.y.column != 1) return "y is not row-major";
-    if (prepared_.tiling.slices > 1 || unprepared_.tiling.slices > 1)
-      return "k is cut into slices, whose sums are added afterwards";
+    if (has_slices()) return "k is cut into slices, whose sums are added afterwards";
     if (streams_narrow_tiles_for_long(problem))
       return "w is split as it streams, in narrow tiles: a kernel that stores y is faster at it";
     return "";
   }
+
+  bool has_slices() const { return prepared_.tiling.slices > 1 || unprepared_.tiling.slices > 1; }
 
   /// A step of the kernel with a stage takes a sixth of a microsecond longer than one of the kernel
   /// for narrow tiles, which is worth a sweep after about 32 of them.
@@ -433,7 +438,7 @@ std::string refusal(const ExecutionSpace& space, const GemmProblem& problem) {
   return reason;
 }
 
-/// Seconds that the other engines will need, as far as they take the problem.
+/// Seconds of a product that the other engines will need, as far as they take the problem.
 double rival_seconds(const GemmProblem& problem) {
   const GemmSize size = size_of_product(problem);
   if (is_small(problem.dtype)) return small_gemm_seconds(size);
@@ -475,11 +480,16 @@ class HopperEngine final : public Engine {
     answer.candidate.weights_bytes = gemm->weights_bytes();
     answer.candidate.reason = remark(*gemm, problem);
     if (!is_trivial(problem)) {
-      const double rival = rival_seconds(problem);
+      const double bytes = is_small(problem.dtype) ? 6 : 8;  // of y, float32 or not, and a result
+      const double sweep =
+          problem.precedes_stage ? stage_seconds(size_of_product(problem), bytes) : 0;
+      const double rival = rival_seconds(problem) + sweep;
+      const double own = gemm->seconds() + (gemm->leaves_stage(problem) ? sweep : 0);
       const bool is_exact = problem.compute != ComputeMode::f32 || problem.k >= least_k_by_default;
-      answer.candidate.is_second_choice = gemm->seconds() > rival || !is_exact;
-      answer.candidate.reason += "; about " + microseconds(gemm->seconds()) +
-                                 " a product, others about " + microseconds(rival);
+      answer.candidate.is_second_choice = own > rival || !is_exact;
+      answer.candidate.reason += "; about " + microseconds(own) +
+                                 (problem.precedes_stage ? " with a stage" : " a product") +
+                                 ", others about " + microseconds(rival);
       if (!is_exact)
         answer.candidate.reason += "; by name only, since sums of fewer than " +
                                    std::to_string(least_k_by_default) +

@@ -8,14 +8,10 @@ namespace postlude {
 namespace detail {
 namespace {
 
-/// Bytes a second of memory, read; and of passes that read and write.
-constexpr double read_speed = 4.0e12;
+/// Bytes a second of passes that read and write.
 constexpr double pass_speed = 3.2e12;
 /// A kernel in a row of others.
 constexpr double launch_seconds = 2.5e-6;
-/// A block's first copies, and its stores of 128 columns of y, in which it multiplies nothing.
-constexpr double wave_seconds = 1.0e-6;
-constexpr double store_seconds = 5.0e-6;
 
 bool is_small(HopperFormat format) {
   return format == HopperFormat::float16 || format == HopperFormat::bfloat16;
@@ -25,23 +21,27 @@ double product_of(std::int64_t a, std::int64_t b) {
   return static_cast<double>(a) * static_cast<double>(b);
 }
 
-/// Seconds for 64 of k in one tile: what the products of 128 columns take, what it takes however
-/// few they are, and what memory needs for w when so many blocks ask for it.
-double step_seconds(HopperFormat format, int columns, double blocks) {
-  struct Costs {
-    double of_products;
-    double least;
-    double w_bytes;
-  };
-  const Costs costs = is_small(format)                   ? Costs{0.40e-6, 0.24e-6, 16384}
-                      : format == HopperFormat::streamed ? Costs{1.80e-6, 0.72e-6, 32768}
-                                                         : Costs{1.24e-6, 0.55e-6, 32768};
-  return std::max(
-      {costs.of_products * columns / 128, costs.least, costs.w_bytes * blocks / read_speed});
+/// What the kernels of a format take: fitted to 60 shapes and to the small batches of NOTES.md.
+struct Costs {
+  double of_products;  ///< seconds of 64 of k in one tile of 128 columns
+  double least;        ///< the same, however few the columns
+  double w_bytes;      ///< of 64 of k in one tile
+  double read_speed;   ///< bytes a second, from memory and the cache before it
+  double of_wave;      ///< a block's first copies, in which it multiplies nothing
+  double of_store;     ///< what it does with the sums of 128 columns, in which it does not either
+  double of_launches;
+};
+
+Costs costs_of(HopperFormat format) {
+  if (is_small(format)) return {0.382e-6, 0.292e-6, 16384, 6.27e12, 2.91e-6, 3.93e-6, 3.08e-6};
+  if (format == HopperFormat::streamed)
+    return {1.36e-6, 0.97e-6, 32768, 3.97e12, 0.15e-6, 8.5e-6, 7.5e-6};
+  return {1.09e-6, 0.59e-6, 32768, 3.97e12, 0.15e-6, 8.5e-6, 7.5e-6};
 }
 
 double seconds_of(HopperFormat format, const GemmSize& size, const HopperTiling& tiling,
                   int processors) {
+  const Costs costs = costs_of(format);
   const std::int64_t tiles =
       quotient_up(size.n, hopper_rows) * quotient_up(size.m, tiling.columns) * tiling.slices;
   const std::int64_t steps = quotient_up(quotient_up(size.k, hopper_step), tiling.slices);
@@ -50,11 +50,13 @@ double seconds_of(HopperFormat format, const GemmSize& size, const HopperTiling&
   const auto askers =
       static_cast<double>(std::min<std::int64_t>(tiles, processors)) /
       static_cast<double>(std::min<std::int64_t>(quotient_up(size.m, tiling.columns), 8));
-  double seconds =
-      2 * launch_seconds + product_of(waves, steps) * step_seconds(format, tiling.columns, askers) +
-      static_cast<double>(waves) * (wave_seconds + store_seconds * tiling.columns / 128);
-  if (!is_small(format))
-    seconds += 2 * launch_seconds + product_of(size.m, size.k) * 8 / pass_speed;
+  const double columns = tiling.columns / 128.0;
+  const double step = std::max(
+      {costs.of_products * columns, costs.least, costs.w_bytes * askers / costs.read_speed});
+  double seconds = costs.of_launches + product_of(waves, steps) * step +
+                   static_cast<double>(waves) * (costs.of_wave + costs.of_store * columns);
+  constexpr double split_speed = 1.94e12;
+  if (!is_small(format)) seconds += product_of(size.m, size.k) * 8 / split_speed;
   // Two parts have a kernel after the product all the same, which adds slices too.
   if (tiling.slices > 1)
     seconds += (is_small(format) ? 2 * launch_seconds : 0) +
@@ -83,7 +85,11 @@ HopperChoice choose_hopper_tiling(HopperFormat format, const GemmSize& size, int
 }
 
 double splitting_seconds(const GemmSize& size) {
-  return launch_seconds + product_of(size.n, size.k) * 8 / pass_speed;
+  return launch_seconds + product_of(size.n, size.k) * 8 / 3.77e12;
+}
+
+double stage_seconds(const GemmSize& size, double bytes) {
+  return 4.0e-6 + product_of(size.m, size.n) * bytes / 2.37e12;
 }
 
 double strict_gemm_seconds(const GemmSize& size) {
@@ -107,16 +113,18 @@ double strict_gemm_seconds(const GemmSize& size) {
 
 double split_gemm_seconds(const GemmSize& size) {
   const double flops = 6 * static_cast<double>(size.m) * product_of(size.n, size.k);
-  const double gemms = std::max(flops / 760e12, product_of(size.n, size.k) * 4 / 3.1e12);
+  // With few elements of y most of the device has nothing to do.
+  const double speed = product_of(size.m, size.n) < 131072 ? 200e12 : 751e12;
+  const double gemms = std::max(flops / speed, product_of(size.n, size.k) * 4 / 3.24e12);
   // The second product adds to the first one's result, which has two rows for each of x below 257.
   const double y_bytes = product_of(size.m <= 256 ? 2 * size.m : size.m, size.n) * 8;
-  return splitting_seconds(size) + 6 * launch_seconds + gemms +
+  return splitting_seconds(size) + 16.4e-6 + gemms +
          (product_of(size.m, size.k) * 8 + y_bytes) / pass_speed;
 }
 
 double small_gemm_seconds(const GemmSize& size) {
   const double flops = 2 * static_cast<double>(size.m) * product_of(size.n, size.k);
-  return launch_seconds + std::max(flops / 720e12, product_of(size.n, size.k) * 2 / 3.9e12);
+  return 3.36e-6 + std::max(flops / 847e12, product_of(size.n, size.k) * 2 / 4.3e12);
 }
 
 }  // namespace detail

@@ -48,6 +48,10 @@ HopperChoice choose_hopper_tiling(HopperFormat format, const GemmSize& size, int
 /// Seconds for splitting w in memory.
 double splitting_seconds(const GemmSize& size);
 
+/// Seconds of a sweep over y that reads and writes so many bytes an element, which a stage in the
+/// GEMM's kernel spares.
+double stage_seconds(const GemmSize& size, double bytes);
+
 /// Seconds that the vendor's GEMM takes in strict float32, the engine split with all that belongs
 /// to it, and the vendor's GEMM with 16-bit floats.
 double strict_gemm_seconds(const GemmSize& size);

@@ -37,6 +37,9 @@ struct GemmProblem {
   MatrixStrides y;
   /// Not y is wanted in its place, but a product and factors for its rows and columns.
   bool has_factors = false;
+  /// A stage on all of y follows, for which kernels may be made: an engine that runs it on its own
+  /// sums spares a sweep.
+  bool precedes_stage = false;
 };
 
 }  // namespace detail
