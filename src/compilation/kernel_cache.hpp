@@ -1,14 +1,17 @@
 #ifndef POSTLUDE_COMPILATION_KERNEL_CACHE_HPP
 #define POSTLUDE_COMPILATION_KERNEL_CACHE_HPP
 
+#include <condition_variable>
 #include <map>
 #include <mutex>
+#include <set>
 #include <string>
 
 namespace postlude {
 namespace detail {
 
-/// Kernels by a key that says what they do, for the process. Threads: safe; one compiles at a time.
+/// Kernels by a key that says what they do, for the process. Threads: safe; they compile different
+/// kernels at the same time, and wait for each other's of the same key.
 template <class Kernels>
 class KernelCache {
  public:
@@ -22,16 +25,34 @@ class KernelCache {
   /// Keeps what `compile` returns, unless the key is known.
   template <class Compile>
   const Kernels& find_or_compile(const std::string& key, const Compile& compile) {
-    const std::lock_guard<std::mutex> compiling(compilation_mutex_);
-    if (const Kernels* const known = find(key)) return *known;
+    std::unique_lock<std::mutex> lock(mutex_);
+    ended_.wait(lock, [&] { return compiling_.count(key) == 0; });
+    const auto known = kernels_.find(key);
+    if (known != kernels_.end()) return known->second;
+    compiling_.insert(key);
+    lock.unlock();
+    const Ending ending{*this, key};
     Kernels kernels = compile();
-    const std::lock_guard<std::mutex> lock(mutex_);
+    const std::lock_guard<std::mutex> keeping(mutex_);
     return kernels_.emplace(key, kernels).first->second;
   }
 
  private:
+  /// Lets those go on who wait for a compilation, which may have failed.
+  struct Ending {
+    KernelCache& cache;
+    const std::string& key;
+
+    ~Ending() {
+      const std::lock_guard<std::mutex> lock(cache.mutex_);
+      cache.compiling_.erase(key);
+      cache.ended_.notify_all();
+    }
+  };
+
   std::mutex mutex_;
-  std::mutex compilation_mutex_;
+  std::condition_variable ended_;
+  std::set<std::string> compiling_;
   std::map<std::string, Kernels> kernels_;
 };
 

@@ -226,7 +226,7 @@ std::shared_ptr<const GuardedPlan> make_guarded_plan(ExecutionPlan& plan, const 
   }
 }
 
-void compile_stages(const ExecutionPlan& plan, Backend backend, StageCompilation compilation) {
+void compile_worthwhile(const ExecutionPlan& plan, Backend backend, StageCompilation compilation) {
   if (compilation < StageCompilation::automatic || compilation > StageCompilation::always)
     throw Error(Status::invalid_argument, "compilation is " +
                                               std::to_string(static_cast<int>(compilation)) +
@@ -237,6 +237,7 @@ void compile_stages(const ExecutionPlan& plan, Backend backend, StageCompilation
     if (compilation == StageCompilation::automatic) return;
     throw Error(Status::unsupported, "compilation is 'always': " + refusal);
   }
+  std::vector<SweptStage> stages;
   const bool takes_in = !plan.engines.empty() && !plan.engines[plan.chosen_engine].taken_in.empty();
   for (std::size_t i = 0; i < plan.stages.size(); ++i) {
     const PlannedStage& stage = plan.stages[i];
@@ -244,8 +245,9 @@ void compile_stages(const ExecutionPlan& plan, Backend backend, StageCompilation
     const bool is_taken_in = takes_in && i == plan.taken_stage;
     if (is_taken_in && compilation == StageCompilation::automatic) continue;
     if (may_compile(stage, compilation))
-      compile_stage(backend, stage.sweep, expected_stage(plan, stage), plan.compute_dtype);
+      stages.push_back({stage.sweep, expected_stage(plan, stage)});
   }
+  compile_stages(backend, stages, plan.compute_dtype);
 }
 
 }  // namespace
@@ -260,10 +262,10 @@ PlanImplementation::PlanImplementation(const ExecutionSpace& space, const Linear
       plan_(make_plan(space, problem, program_, options, gemm_)) {
   problem_.x.data = nullptr;
   problem_.w.data = nullptr;
-  compile_stages(plan_, space.backend(), options.compilation);
+  compile_worthwhile(plan_, space.backend(), options.compilation);
   guarded_ = make_guarded_plan(plan_, *gemm_, options);
   if (guarded_ == nullptr) return;
-  compile_stages(guarded_->plan(), space.backend(), options.compilation);
+  compile_worthwhile(guarded_->plan(), space.backend(), options.compilation);
   plan_.shortcut = guarded_->description();
   // The two ways use the same memory one after the other, behind the decision between them.
   const std::size_t prepared =

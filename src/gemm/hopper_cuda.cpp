@@ -153,10 +153,10 @@ class HopperGemm final : public GemmPlan {
     std::vector<HopperStageKernel> kernels = {stage_kernel(stage, false)};
     if (is_split_ && stage_kernel(stage, true).format != kernels[0].format)
       kernels.push_back(stage_kernel(stage, true));
+    taken.refusal = compile_hopper_stage(kernels, stage.bound);
+    if (!taken.refusal.empty()) return taken;
     std::size_t partials_bytes = 0;
     for (const HopperStageKernel& kernel : kernels) {
-      taken.refusal = compile_hopper_stage(kernel, stage.bound);
-      if (!taken.refusal.empty()) return taken;
       load_hopper_stage_kernel(find_hopper_stage(kernel, stage.bound).kernel, kernel.format,
                                kernel.columns);
       partials_bytes =

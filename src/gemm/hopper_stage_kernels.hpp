@@ -6,6 +6,7 @@
 #include <cstddef>
 #include <cstdint>
 #include <string>
+#include <vector>
 
 #include "evaluator/stage.hpp"
 #include "gemm/hopper_epilogue.hpp"
@@ -29,10 +30,10 @@ struct HopperStageKernel {
 /// Why there are no such kernels in this build, "" when there are.
 std::string hopper_stage_refusal();
 
-/// Compiles the kernel, for operands of the dtypes that `stage` has, unless that has been done
-/// before: a few seconds. Returns why it is of no use, "" when it can be run. Threads: safe. Throws
-/// Error(backend_failure).
-std::string compile_hopper_stage(const HopperStageKernel& kernel, const Stage& stage);
+/// Compiles the kernels, all at once, for operands of the dtypes that `stage` has, unless that has
+/// been done before: a few seconds. Returns why one of them is of no use, "" when all can be run.
+/// Threads: safe. Throws Error(backend_failure).
+std::string compile_hopper_stage(const std::vector<HopperStageKernel>& kernels, const Stage& stage);
 
 /// What was compiled.
 struct HopperStageFunctions {

@@ -4,6 +4,7 @@
 
 #include <postlude/error.hpp>
 
+#include "compilation/compile_at_once.hpp"
 #include "compilation/kernel_cache.hpp"
 #include "compilation/runtime_program.hpp"
 #include "compilation/stage_code.hpp"
@@ -133,10 +134,18 @@ std::int64_t tiles_of(const HopperStageKernel& kernel, const Stage& stage) {
 
 std::string hopper_stage_refusal() { return ""; }
 
-std::string compile_hopper_stage(const HopperStageKernel& kernel, const Stage& stage) {
-  return kernel_cache()
-      .find_or_compile(key_of(kernel, stage), [&] { return compile(kernel, stage); })
-      .refusal;
+std::string compile_hopper_stage(const std::vector<HopperStageKernel>& kernels,
+                                 const Stage& stage) {
+  std::vector<std::string> refusals(kernels.size());
+  compile_at_once(kernels.size(), [&](std::size_t i) {
+    refusals[i] =
+        kernel_cache()
+            .find_or_compile(key_of(kernels[i], stage), [&] { return compile(kernels[i], stage); })
+            .refusal;
+  });
+  for (const std::string& refusal : refusals)
+    if (!refusal.empty()) return refusal;
+  return "";
 }
 
 HopperStageFunctions find_hopper_stage(const HopperStageKernel& kernel, const Stage& stage) {

@@ -7,7 +7,7 @@ std::string hopper_stage_refusal() {
   return "this build compiles nothing at run time: it lacks NVRTC or its CUDA is older than 12.8";
 }
 
-std::string compile_hopper_stage(const HopperStageKernel&, const Stage&) {
+std::string compile_hopper_stage(const std::vector<HopperStageKernel>&, const Stage&) {
   return hopper_stage_refusal();
 }
 

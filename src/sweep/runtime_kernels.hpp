@@ -2,6 +2,7 @@
 #define POSTLUDE_SWEEP_RUNTIME_KERNELS_HPP
 
 #include <string>
+#include <vector>
 
 #include <postlude/data_type.hpp>
 #include <postlude/execution_space.hpp>
@@ -22,9 +23,15 @@ namespace detail {
 /// "" when stages for this backend can be compiled at run time, else the reason why not.
 std::string runtime_compilation_refusal(Backend backend);
 
-/// Compiles a stage, whose operands' dtypes are set, unless that has been done before. A third of a
-/// second; blocks other compilations. Threads: safe. Throws Error(backend_failure).
-void compile_stage(Backend backend, SweepKind kind, const Stage& stage, DataType compute);
+/// A stage whose operands' dtypes are set, and how it is swept.
+struct SweptStage {
+  SweepKind kind;
+  Stage stage;
+};
+
+/// Compiles stages, all at once, unless that has been done before. A third of a second or more.
+/// Threads: safe. Throws Error(backend_failure).
+void compile_stages(Backend backend, const std::vector<SweptStage>& stages, DataType compute);
 
 /// Enqueues the stage if it has been compiled for these dtypes; false when it has not.
 bool run_compiled_stage(const ExecutionSpace& space, SweepKind kind, const Stage& stage,

@@ -5,6 +5,7 @@
 #include <postlude/error.hpp>
 
 #include "compat/with_instance.hpp"
+#include "compilation/compile_at_once.hpp"
 #include "compilation/kernel_cache.hpp"
 #include "compilation/runtime_program.hpp"
 #include "compilation/stage_code.hpp"
@@ -163,10 +164,13 @@ std::string runtime_compilation_refusal(Backend backend) {
   return backend == Backend::cuda ? "" : "stages are compiled at run time on CUDA only";
 }
 
-void compile_stage(Backend backend, SweepKind kind, const Stage& stage, DataType compute) {
+void compile_stages(Backend backend, const std::vector<SweptStage>& stages, DataType compute) {
   if (backend != Backend::cuda) return;
-  kernel_cache().find_or_compile(key_of(kind, stage, compute),
-                                 [&] { return compile(kind, stage, compute); });
+  compile_at_once(stages.size(), [&](std::size_t i) {
+    const SweptStage& each = stages[i];
+    kernel_cache().find_or_compile(key_of(each.kind, each.stage, compute),
+                                   [&] { return compile(each.kind, each.stage, compute); });
+  });
 }
 
 bool run_compiled_stage(const ExecutionSpace& space, SweepKind kind, const Stage& stage,

@@ -7,7 +7,7 @@ std::string runtime_compilation_refusal(Backend) {
   return "this build has no compiler for run time (NVRTC of CUDA 12.8 or newer)";
 }
 
-void compile_stage(Backend, SweepKind, const Stage&, DataType) {}
+void compile_stages(Backend, const std::vector<SweptStage>&, DataType) {}
 
 bool run_compiled_stage(const ExecutionSpace&, SweepKind, const Stage&, DataType, ReductionState*) {
   return false;
