@@ -1,8 +1,12 @@
 #include "support/workload.hpp"
 
 #include <cmath>
+#include <cstdlib>
+
+#include <postlude/error.hpp>
 
 #include "execute/plan_implementation.hpp"
+#include "support/case_count.hpp"
 #include "support/catch.hpp"
 
 namespace postlude {
@@ -22,6 +26,26 @@ TestTensor make_operand(const Settings& settings, const detail::ProgramOperand& 
   if (is_vector && settings.operands == Layout::row_major)
     return TestTensor(settings.dtype, {rows * columns});
   return TestTensor(settings.dtype, {rows, columns}, settings.operands);
+}
+
+/// With the environment variable POSTLUDE_TEST_ENGINE, plans of tests that name no engine are made
+/// with that one wherever it takes the problem: so every test becomes one of that engine.
+Plan make_plan(const LinearProblem& problem, const Epilogue& epilogue,
+               const std::vector<OperandDeclaration>& operands, PlanOptions options) {
+  const char* const wanted = std::getenv("POSTLUDE_TEST_ENGINE");
+  if (wanted == nullptr || *wanted == 0 || !options.engine.empty())
+    return Plan(execution_space(), problem, epilogue, operands, options);
+  const PlanOptions others = options;
+  options.engine = wanted;
+  try {
+    Plan plan(execution_space(), problem, epilogue, operands, options);
+    count_case(std::string("plans with the engine ") + wanted);
+    return plan;
+  } catch (const Error& error) {
+    if (error.status() != Status::unsupported) throw;
+  }
+  count_case(std::string("plans that the engine ") + wanted + " refused");
+  return Plan(execution_space(), problem, epilogue, operands, others);
 }
 
 bool is_unchanged(TestTensor tensor) {
@@ -67,8 +91,8 @@ Workload::Workload(const Settings& settings, const Epilogue& epilogue,
     : settings_(settings),
       x_(settings.dtype, with_batch(settings, settings.m, settings.k), settings.x),
       w_(settings.dtype, with_batch(settings, settings.n, settings.k), settings.w),
-      plan_(execution_space(), {x_.device(), w_.device(), ComputeMode::automatic}, epilogue,
-            operands, options_of(settings)) {
+      plan_(make_plan({x_.device(), w_.device(), ComputeMode::automatic}, epilogue, operands,
+                      options_of(settings))) {
   for (const detail::ProgramOperand& operand : plan_.implementation().program().operands) {
     if (operand.kind == OperandKind::scalar)
       scalars_.emplace(operand.name, 1.0);
