@@ -7,7 +7,7 @@
 #   --size     full (default with a GPU), short (default without one) or tiny
 #   --output   folder of the results, made when it is not there (default: perf-results)
 #   --backend  of the suite (default: cuda where there is a GPU, else openmp)
-#   --seconds  time that the measurements may take (default: 300 for full, 240 for short); what is not
+#   --seconds  time that the measurements may take (default: 540 for full, 240 for short); what is not
 #              reached is named as missing
 #   --python   a Python that has PyTorch and, for the pictures, Matplotlib (default: python3)
 #
@@ -51,7 +51,7 @@ if [ -z "$size" ]; then
 fi
 if [ -z "$seconds" ]; then
   seconds=240
-  [ "$size" = full ] && seconds=300
+  [ "$size" = full ] && seconds=540
 fi
 
 # Two runtimes of OpenMP share the cores, OpenBLAS's and Kokkos's: neither may spin while it waits.
@@ -61,7 +61,7 @@ status=0
 begin=$SECONDS
 # The suite has most of the peers; PyTorch, where it is installed, takes what is left.
 share=$((seconds * 2 / 3))
-[ $device = cuda ] && share=$((seconds / 2))
+[ $device = cuda ] && share=$((seconds * 3 / 5))
 "$suite" --backend "$backend" --size "$size" --seconds $share --output "$output/suite.json" || status=$?
 [ $status -le 1 ] || exit $status
 left=$((seconds - (SECONDS - begin)))
