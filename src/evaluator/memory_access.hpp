@@ -4,6 +4,7 @@
 #include <cstdint>
 
 #include "evaluator/function.hpp"
+#include "evaluator/quotient.hpp"
 #include "evaluator/small_floats.hpp"
 #include "evaluator/span.hpp"
 #include "evaluator/stage.hpp"
@@ -105,9 +106,17 @@ POSTLUDE_FUNCTION void read_shared_lanes(const From* base, const OperandAccess& 
     const int count = span.count(p, width);
     const std::int64_t outer = span.outer + p * span.outer_step;
     const std::int64_t inner = span.inner + p * span.inner_step;
-    const From* line = base + outer / access.outer_divisor * access.stride_outer;
-    std::int64_t element = inner / access.inner_divisor;
+    const std::int64_t line_index =
+        access.outer_divisor == 1 ? outer : quotient(outer, access.outer_divisor);
+    const From* line = base + line_index * access.stride_outer;
+    std::int64_t element = quotient(inner, access.inner_divisor);
     std::int64_t left = (element + 1) * access.inner_divisor - inner;
+    if (count > 0 && count <= left) {  // as in the middle of a group of a normalisation
+      const T value = Convert<T, From>::from(line[element * access.stride_inner]);
+      POSTLUDE_UNROLL
+      for (int lane = 0; lane < width; ++lane) to[p * width + lane] = value;
+      continue;
+    }
     POSTLUDE_UNROLL
     for (int lane = 0; lane < width; ++lane) {
       if (lane < count)

@@ -2,6 +2,7 @@
 #define POSTLUDE_SWEEP_DEVICE_BODY_HPP
 
 #include "evaluator/evaluate.hpp"
+#include "evaluator/quotient.hpp"
 #include "evaluator/reducers.hpp"
 #include "evaluator/sinks.hpp"
 #include "evaluator/stage.hpp"
@@ -25,14 +26,6 @@ constexpr int outer_thread_rows = team_threads / warp_threads;
 template <class T>
 POSTLUDE_FUNCTION constexpr int device_width() {
   return 16 / static_cast<int>(sizeof(T));
-}
-
-/// a / b for values that are usually small: 64-bit division takes tens of instructions.
-POSTLUDE_FUNCTION std::int64_t quotient(std::int64_t a, std::int64_t b) {
-  constexpr std::int64_t small = 0x7fffffff;
-  if (a <= small && b <= small)
-    return static_cast<std::uint32_t>(a) / static_cast<std::uint32_t>(b);
-  return a / b;
 }
 
 /// Thread `item` of a pointwise sweep takes `packets` packets, a warp's width apart. A line has
