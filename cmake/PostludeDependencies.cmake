@@ -1,6 +1,7 @@
 # Finds everything Postlude builds on. Included once, by the top CMakeLists.txt.
 #
 # Always:                      Kokkos::kokkos, Kokkos::kokkoskernels, nlohmann_json::nlohmann_json
+# POSTLUDE_ENABLE_ONEDNN:      PostludeOneDNN::dnnl; with AUTO, only where it is found
 # POSTLUDE_BUILD_CLI or _PERF: CLI11::CLI11, fmt::fmt
 # POSTLUDE_BUILD_TESTS:        postlude_catch2 (Catch2 without its main) and catch_discover_tests()
 #
@@ -109,6 +110,37 @@ else()
     message(FATAL_ERROR "Postlude needs Kokkos ${POSTLUDE_MINIMUM_KOKKOS} or newer; ${Kokkos_DIR} is ${Kokkos_VERSION}.")
   endif()
   message(STATUS "Postlude: Kokkos ${Kokkos_VERSION} (${Kokkos_DEVICES}) in ${Kokkos_DIR}")
+endif()
+
+# ---- oneDNN, for the engine of that name ---------------------------------------------------------
+
+# It shares its threads with Kokkos. A build with CUDA computes on the device, and need not depend on it.
+list(APPEND CMAKE_MODULE_PATH "${CMAKE_CURRENT_LIST_DIR}")
+set(postlude_has_onednn OFF)
+set(postlude_onednn_obstacle "")
+if(NOT "OPENMP" IN_LIST Kokkos_DEVICES)
+  set(postlude_onednn_obstacle "Kokkos has no OpenMP")
+elseif(POSTLUDE_ENABLE_ONEDNN STREQUAL "AUTO" AND "CUDA" IN_LIST Kokkos_DEVICES)
+  set(postlude_onednn_obstacle "Kokkos has CUDA")
+elseif(POSTLUDE_ENABLE_ONEDNN)
+  find_package(PostludeOneDNN MODULE QUIET)
+  if(NOT PostludeOneDNN_FOUND)
+    set(postlude_onednn_obstacle "oneDNN 2 or 3 with OpenMP's threads was not found")
+  endif()
+endif()
+if(NOT POSTLUDE_ENABLE_ONEDNN)
+  # Left out.
+elseif(NOT postlude_onednn_obstacle)
+  set(postlude_has_onednn ON)
+  message(STATUS "Postlude: engine onednn with oneDNN ${PostludeOneDNN_VERSION} in ${PostludeOneDNN_LIBRARY}")
+elseif(POSTLUDE_ENABLE_ONEDNN STREQUAL "AUTO")
+  message(STATUS "Postlude: no engine onednn, since ${postlude_onednn_obstacle}")
+else()
+  message(
+    FATAL_ERROR
+      "POSTLUDE_ENABLE_ONEDNN is ${POSTLUDE_ENABLE_ONEDNN}, but ${postlude_onednn_obstacle}.\n"
+      "On Debian: apt-get install libdnnl-dev. Elsewhere: name its place with -DoneDNN_ROOT=<prefix>, or configure with "
+      "-DPOSTLUDE_ENABLE_ONEDNN=OFF.")
 endif()
 
 # ---- JSON, for Plan::explain_json and the programs -----------------------------------------------

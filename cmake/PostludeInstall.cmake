@@ -22,6 +22,12 @@ install(
 if(TARGET postlude_c_static) # needs the C++ library's dependencies, and so its export set
   install(TARGETS postlude_c_static EXPORT PostludeCppTargets ARCHIVE DESTINATION "${CMAKE_INSTALL_LIBDIR}" COMPONENT cpp)
 endif()
+if(postlude_has_onednn) # which the archives are linked with
+  cmake_path(GET PostludeOneDNN_LIBRARY PARENT_PATH postlude_onednn_folder)
+  install(FILES "${PROJECT_SOURCE_DIR}/cmake/FindPostludeOneDNN.cmake" DESTINATION "${postlude_package_dir}" COMPONENT cpp)
+  configure_file("${PROJECT_SOURCE_DIR}/cmake/FindPostludeOneDNN.cmake" "${PROJECT_BINARY_DIR}/FindPostludeOneDNN.cmake"
+                 COPYONLY) # beside the package file of the build tree
+endif()
 install(EXPORT PostludeCppTargets NAMESPACE Postlude:: DESTINATION "${postlude_package_dir}" COMPONENT cpp)
 export(EXPORT PostludeCppTargets NAMESPACE Postlude:: FILE "${PROJECT_BINARY_DIR}/PostludeCppTargets.cmake")
 

@@ -60,6 +60,11 @@ foreach(group IN ITEMS DEVELOPMENT COMMAND)
   set(CPACK_DEBIAN_${group}_PACKAGE_DEPENDS "${runtime_package} (= ${PROJECT_VERSION})")
 endforeach()
 
+# What programs are linked with that use an archive instead of a shared library, as far as Debian has it.
+if(postlude_has_onednn)
+  set(CPACK_DEBIAN_DEVELOPMENT_PACKAGE_RECOMMENDS libdnnl-dev)
+endif()
+
 # The packages of the libraries that ours are linked with. A CUDA driver's libraries are in no
 # package that a machine without a GPU could name: there the dependencies are left to who installs.
 if(TARGET postlude_c AND postlude_dpkg_shlibdeps AND postlude_file AND NOT Kokkos_ENABLE_CUDA)

@@ -2,8 +2,9 @@
 # Installs what Postlude needs on Debian 12: compilers and libraries from the Debian packages, and
 # Kokkos with Kokkos Kernels, built once from Debian's source package `trilinos`, which carries both.
 #
-#   cmake/dependencies.sh            what building the library and the `postlude` command needs
-#   cmake/dependencies.sh --tests    the same, what the tests need, and if it can be had, oneDNN for the perf suite
+#   cmake/dependencies.sh            what building the library and the `postlude` command needs, and if it can be had,
+#                                    oneDNN for the engine onednn
+#   cmake/dependencies.sh --tests    the same, and what the tests need
 #   cmake/dependencies.sh --prefix   print where Kokkos and Kokkos Kernels are (or will be), do nothing
 #
 # Environment:
@@ -26,7 +27,7 @@ readonly source_sha256=0ddb47784ba7b8a6b9a07a4822b33be508feb4ccd54301b2a5d10c9e5
 readonly build_packages=(g++ cmake ninja-build libopenblas-openmp-dev libcli11-dev nlohmann-json3-dev libfmt-dev)
 readonly test_packages=(gfortran catch2 doxygen pkg-config python3 python3-numpy python3-venv libdlpack-dev abigail-tools dpkg-dev file)
 
-# What the performance suite compares with where it is there; it does without.
+# oneDNN: the library has its engine onednn, and the performance suite compares with it, where it is there. Both do without.
 readonly optional_packages=(libdnnl-dev)
 
 readonly common_options=(
@@ -284,8 +285,6 @@ case ${1-} in
 esac
 
 install_packages "${wanted[@]}"
-if [ "${1-}" = --tests ]; then
-  (install_packages "${optional_packages[@]}") || say "going on without: ${optional_packages[*]}"
-fi
+(install_packages "${optional_packages[@]}") || say "going on without: ${optional_packages[*]}"
 [ -e "$stamp" ] || build_kokkos
 say "Kokkos and Kokkos Kernels $kokkos_version are in $prefix"

@@ -23,6 +23,7 @@ class Postlude(CMakePackage, CudaPackage):
 
     variant("shared", default=False, description="Build the C++ library as a shared one; the C library always is")
     variant("openmp", default=True, description="Run on OpenMP")
+    variant("onednn", default=False, description="Build the GEMM engine onednn, on oneDNN")
     variant("fortran", default=False, description="Build the Fortran module")
     variant("tests", default=False, description="Build the tests")
     conflicts("cuda_arch=none", when="+cuda", msg="name the device: cuda_arch=90")
@@ -46,6 +47,9 @@ class Postlude(CMakePackage, CudaPackage):
         depends_on(f"kokkos cuda_arch={arch}", when=f"+cuda cuda_arch={arch}")
         depends_on(f"kokkos-kernels cuda_arch={arch}", when=f"+cuda cuda_arch={arch}")
 
+    depends_on("onednn@2:3 cpu_runtime=omp", when="+onednn")
+    conflicts("+onednn", when="~openmp", msg="oneDNN's threads are those of Kokkos's OpenMP")
+
     # The command.
     depends_on("cli11", type="build")
     depends_on("nlohmann-json", type="build")
@@ -66,6 +70,7 @@ class Postlude(CMakePackage, CudaPackage):
             self.define("POSTLUDE_BUILD_PERF", False),
             self.define("POSTLUDE_BUILD_EXAMPLES", False),
             self.define("POSTLUDE_BUILD_DOCS", False),
+            self.define_from_variant("POSTLUDE_ENABLE_ONEDNN", "onednn"),
             self.define("POSTLUDE_FETCH_DEPENDENCIES", False),
             # Spack's compilers choose the processor.
             self.define("POSTLUDE_NATIVE", False),

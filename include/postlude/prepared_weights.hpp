@@ -18,9 +18,11 @@ class PreparedWeightsImplementation;
 ///
 /// The engines `split` and, for float32, `hopper` take w apart in two float16 parts, as much memory
 /// as w itself; rows of w that hold infinities, NaN, or elements below 2^-28 of the row's largest
-/// are kept in float32 beside them. The other engines use w as it is, and executions still read it.
-/// For a plan with a shortcut without the GEMM the largest magnitudes of w, and sums over its rows
-/// where they are wanted, are kept as well; where there is none of either, bytes() is 0.
+/// are kept in float32 beside them. `onednn` lays w out in oneDNN's blocks, with zeros up to whole
+/// ones. The other engines use w as it is, and executions still read it; so do plans of `onednn`
+/// for one row, a batch, column-major y or panels of columns. For a plan with a shortcut without
+/// the GEMM the largest magnitudes of w, and sums over its rows where they are wanted, are kept as
+/// well; where there is none of either, bytes() is 0.
 ///
 /// Shapes: as the plan's w. Strides: any, as the plan's w or other ones. dtype: that of the plan.
 /// Ownership: holds memory of its own; copies of the object share it. w may be freed or changed
@@ -28,8 +30,8 @@ class PreparedWeightsImplementation;
 ///
 /// Give them to an execution as Arguments::prepared_weights. They serve every plan of the same
 /// engine, backend, device and shape of w, whatever its batch and epilogue. Arguments::w may then
-/// have null data; if it has data, it must be the tensor that the weights were prepared from,
-/// since other ones would be stale.
+/// have null data where it is not read all the same; if it has data, it must be the tensor that the
+/// weights were prepared from, since other ones would be stale.
 ///
 /// Threads: several executions may use them at once. refresh() may not be called while one of them
 /// runs. Errors: the constructor throws Error: as an execution for w, out_of_memory,

@@ -123,6 +123,14 @@ std::string engine_of(const PlanOptions& options, const GemmChoice& kept) {
                                             options.engine.substr(0, 64) + "'");
 }
 
+/// Lets the chosen engine make ready for what it will be given.
+void make_engine_ready(const ExecutionPlan& plan, EngineAnswer& answer) {
+  if (plan.y_place == GemmResultPlace::nowhere) return;
+  for (const GemmProblem& gemm : {gemm_of_panel(plan), gemm_of_last_panel(plan)})
+    answer.candidate.workspace_bytes =
+        std::max(answer.candidate.workspace_bytes, answer.gemm->make_ready(gemm));
+}
+
 /// Takes the algorithms of an earlier plan, or times those there are, once it is known what the
 /// engine has to compute.
 std::shared_ptr<const GemmPlan> settle_algorithms(const ExecutionSpace& space, ExecutionPlan& plan,
@@ -133,6 +141,7 @@ std::shared_ptr<const GemmPlan> settle_algorithms(const ExecutionSpace& space, E
     throw Error(Status::invalid_argument, "gemm_choice has algorithms '" +
                                               choice.kept.substr(0, 64) + "': the engine " +
                                               answer.candidate.name + " has none to choose from");
+  make_engine_ready(plan, answer);
   plan.engines[chosen] = answer.candidate;
   plan.workspace_bytes = plan.engine_offset;
   place_engine(plan, std::move(plan.engines), chosen);
@@ -172,6 +181,7 @@ ExecutionPlan make_plan(const ExecutionSpace& space, const LinearProblem& proble
       answers = consider_engines(space, gemm_of_panel(plan));
       index = choose_engine(candidates_of(answers), engine);
     }
+    make_engine_ready(plan, answers[index]);
     std::vector<EngineCandidate> candidates = candidates_of(answers);
     place_engine(plan, std::move(candidates), index);
     chosen = answers[index].gemm;
@@ -275,9 +285,10 @@ PlanImplementation::PlanImplementation(const ExecutionSpace& space, const Linear
   plan_.weights_bytes = plan_.workspace_bytes - guarded_->decision_bytes() - prepared;
 }
 
-bool PlanImplementation::has_prepared_weights(const Arguments& arguments) {
-  return arguments.prepared_weights != nullptr &&
-         arguments.prepared_weights->implementation().weights() != nullptr;
+bool PlanImplementation::has_prepared_weights(const Arguments& arguments) const {
+  if (arguments.prepared_weights == nullptr) return false;
+  const GemmWeights* const weights = arguments.prepared_weights->implementation().weights();
+  return weights != nullptr && gemm_->takes(*weights, plan_.gemm);
 }
 
 std::size_t PlanImplementation::workspace_bytes_for(const Arguments& arguments) const {

@@ -34,7 +34,7 @@ class PlanImplementation {
                                        const void* workspace, std::size_t workspace_bytes) const;
 
   /// Whether the execution uses weights in the engine's own format.
-  static bool has_prepared_weights(const Arguments& arguments);
+  bool has_prepared_weights(const Arguments& arguments) const;
   /// Bytes of workspace that an execution with these arguments needs.
   std::size_t workspace_bytes_for(const Arguments& arguments) const;
 

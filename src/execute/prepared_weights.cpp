@@ -71,7 +71,7 @@ void PreparedWeightsImplementation::validate(const PlanImplementation& plan,
     throw Error(Status::shape_mismatch, "prepared_weights were prepared from " + form_text(w_) +
                                             ": the plan was made for " +
                                             form_text(plan.problem().w));
-  if (weights_ != nullptr && !is_taken)
+  if (weights_ != nullptr && !is_taken && !plan.gemm().can_do_without(*weights_))
     throw Error(Status::invalid_argument,
                 "prepared_weights are on another device than the plan: prepare them there");
   if (w.data != nullptr && (w.data != w_.data || different_stride(w, w_) >= 0))

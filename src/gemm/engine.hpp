@@ -78,6 +78,11 @@ class GemmPlan {
   /// that says so with EngineCandidate::threads_alone; needs no workspace.
   virtual void run_on_thread(const GemmProblem&, const GemmArguments&) const {}
 
+  /// Makes ready for another, smaller problem that run() will be given, such as the last panel's;
+  /// returns the workspace, in bytes, with which run() then computes all that it is ready for.
+  /// Called while a plan is made, by one thread.
+  virtual std::size_t make_ready(const GemmProblem&) const { return 0; }
+
   /// Whether run() can be told on the device to do nothing, with GemmArguments::unless.
   virtual bool can_skip() const { return false; }
   /// The same for one run: addresses may ask for a way that cannot.
@@ -91,6 +96,10 @@ class GemmPlan {
 
   /// Whether run() takes these weights, which another plan may have made.
   virtual bool takes(const GemmWeights&, const GemmProblem&) const { return false; }
+
+  /// Whether run() reads w itself where it does not take these weights, which another plan of its
+  /// engine made.
+  virtual bool can_do_without(const GemmWeights&) const { return false; }
 
   /// Whether the GEMM can compute the stage that follows it from its sums, and of what that is.
   /// Makes ready for it.

@@ -34,6 +34,19 @@ inline BlasMatrix blas_form(std::int64_t rows, std::int64_t columns, const Matri
   return {};
 }
 
+/// Strides of a matrix that has a form, as if its dimensions of one element had more.
+inline MatrixStrides plain_strides(std::int64_t rows, std::int64_t columns,
+                                   const MatrixStrides& strides) {
+  const BlasMatrix form = blas_form(rows, columns, strides);
+  return form.form == MatrixForm::row_major
+             ? MatrixStrides{strides.batch, form.leading_dimension, 1}
+             : MatrixStrides{strides.batch, 1, form.leading_dimension};
+}
+
+inline MatrixStrides transposed(const MatrixStrides& strides) {
+  return {strides.batch, strides.column, strides.row};
+}
+
 }  // namespace detail
 }  // namespace postlude
 

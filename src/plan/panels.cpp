@@ -337,6 +337,13 @@ class PanelPlanner {
   std::map<std::size_t, bool> is_of_panel_;
 };
 
+GemmProblem cut_down(GemmProblem gemm, const Panel& panel) {
+  gemm.batch = panel.batches;
+  gemm.m = panel.rows;
+  gemm.n = panel.columns;
+  return gemm;
+}
+
 }  // namespace
 
 PanelLimits& panel_limits() {
@@ -387,13 +394,13 @@ std::vector<Panel> panels_of(const ExecutionPlan& plan) {
 }
 
 GemmProblem gemm_of_panel(const ExecutionPlan& plan) {
-  GemmProblem gemm = plan.gemm;
-  if (plan.panels.cut == PanelCut::none) return gemm;
-  const Panel panel = panels_of(plan).front();
-  gemm.batch = panel.batches;
-  gemm.m = panel.rows;
-  gemm.n = panel.columns;
-  return gemm;
+  return plan.panels.cut == PanelCut::none ? plan.gemm
+                                           : cut_down(plan.gemm, panels_of(plan).front());
+}
+
+GemmProblem gemm_of_last_panel(const ExecutionPlan& plan) {
+  return plan.panels.cut == PanelCut::none ? plan.gemm
+                                           : cut_down(plan.gemm, panels_of(plan).back());
 }
 
 void cut_domain(Stage& stage, const PlannedStage& planned, const ExecutionPlan& plan,

@@ -82,6 +82,8 @@ std::vector<Panel> panels_of(const ExecutionPlan& plan);
 
 /// The largest GEMM of a plan: that of its first panel, or of all of y where it is not cut.
 GemmProblem gemm_of_panel(const ExecutionPlan& plan);
+/// That of the last panel, which may have fewer batches, rows or columns.
+GemmProblem gemm_of_last_panel(const ExecutionPlan& plan);
 
 /// The domain of a stage that runs on panels, cut down to one. Addresses stay as they are.
 void cut_domain(Stage& stage, const PlannedStage& planned, const ExecutionPlan& plan,

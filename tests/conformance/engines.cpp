@@ -818,7 +818,10 @@ TEST_CASE("engines without a format of their own prepare nothing and read w", "[
   x.upload();
   w.upload();
   TestTensor out(DataType::float32, {5, 3});
-  const Plan plan(execution_space(), {x.device(), w.device(), ComputeMode::automatic}, "y");
+  PlanOptions options;
+  options.engine = "kokkos_kernels";
+  const Plan plan(execution_space(), {x.device(), w.device(), ComputeMode::automatic}, "y", {},
+                  options);
   const PreparedWeights weights(plan, w.device());
   CHECK(weights.bytes() == 0);
   CHECK(plan.workspace_bytes_with_prepared_weights() == plan.workspace_bytes());
@@ -888,6 +891,7 @@ TEST_CASE("a plan times the algorithms of its GEMM, and a later plan takes what 
   std::vector<Problem> problems = vendor_problems();
   problems.push_back(split);
   problems.push_back({DataType::float32, ComputeMode::f32, "kokkos_kernels"});
+  problems.push_back({DataType::float32, ComputeMode::f32, "onednn"});
   Random random;
   INFO(random.hint());
   for (const Problem& problem : problems) {

@@ -123,10 +123,12 @@ void record_region(const char* label) {
 }
 
 /// Labels of the library's kernels and regions in one execution of `text`.
-std::vector<std::string> kernels_of(const std::string& text) {
+std::vector<std::string> kernels_of(const std::string& text, const std::string& engine = "") {
   const Matrix<float, Kokkos::LayoutRight> x("x", rows, depth);
   const Matrix<float, Kokkos::LayoutRight> w("w", columns, depth);
-  const postlude::Plan plan(Space(), postlude::linear(x, w), text);
+  postlude::PlanOptions options;
+  options.engine = engine;
+  const postlude::Plan plan(Space(), postlude::linear(x, w), text, {}, options);
   const std::vector<std::int64_t> extents = plan.result_extents(0);
   const Matrix<float, Kokkos::LayoutRight> out("out", static_cast<std::size_t>(extents[1]),
                                                static_cast<std::size_t>(extents[2]));
@@ -202,5 +204,6 @@ TEST_CASE("panels of threads are one region, named after the backend", "[conform
       !postlude::detail::may_call_blas_in_parallel() || Space().concurrency() < 2)
     return;
   const postlude::test::SmallPanels by_threads(std::size_t(1) << 40, true);
-  CHECK(kernels_of("min(y + 1, 2) - 2") == std::vector<std::string>{"postlude::panels[openmp]"});
+  CHECK(kernels_of("min(y + 1, 2) - 2", "kokkos_kernels") ==
+        std::vector<std::string>{"postlude::panels[openmp]"});
 }

@@ -102,7 +102,7 @@ with open(recipe_file, encoding="utf-8") as file:
     recipe = {}
     exec(compile(file.read(), recipe_file, "exec"), recipe)
 with open(cmakelists_file, encoding="utf-8") as file:
-    options = set(re.findall(r"^option\((\w+)", file.read(), re.MULTILINE))
+    options = set(re.findall(r"^(?:option|set)\((\w+) (?:\"|AUTO CACHE )", file.read(), re.MULTILINE))
 
 flags = sorted(variants) + ["cuda"]
 for missing in {"shared", "openmp", "tests"} - set(variants):
