@@ -47,19 +47,36 @@ POSTLUDE_FUNCTION double block_sum(const T* values, int count, const Term& term)
   return sum;
 }
 
+/// Independent choices of a block. On a host as many as make a compiler keep the loop over them,
+/// which it turns into SIMD instructions; of fewer it makes a branch for each.
+#if defined(POSTLUDE_ON_DEVICE)
+constexpr int choice_lanes = 4;
+#else
+constexpr int choice_lanes = 32;
+#endif
+
+/// Chooses among the values of a block with `take(chosen, value)`, then among the chosen ones with
+/// `join`; `start` for no values.
+template <class T, class Take, class Join>
+POSTLUDE_FUNCTION T block_choice(const T* values, int count, T start, const Take& take,
+                                 const Join& join) {
+  T chosen[choice_lanes];
+  for (int lane = 0; lane < choice_lanes; ++lane) chosen[lane] = start;
+  int i = 0;
+  for (; i + choice_lanes <= count; i += choice_lanes)
+    for (int lane = 0; lane < choice_lanes; ++lane)
+      chosen[lane] = take(chosen[lane], values[i + lane]);
+  for (int lane = 0; i + lane < count; ++lane) chosen[lane] = take(chosen[lane], values[i + lane]);
+  for (int half = choice_lanes / 2; half > 0; half /= 2)
+    for (int lane = 0; lane < half; ++lane) chosen[lane] = join(chosen[lane], chosen[lane + half]);
+  return chosen[0];
+}
+
 /// The largest value of a block, NaN if there is one; -inf for no values.
 template <class T>
 POSTLUDE_FUNCTION T block_max(const T* values, int count) {
-  T largest[block_lanes];
-  for (int lane = 0; lane < block_lanes; ++lane) largest[lane] = -formula::infinity<T>();
-  int i = 0;
-  for (; i + block_lanes <= count; i += block_lanes)
-    for (int lane = 0; lane < block_lanes; ++lane)
-      largest[lane] = formula::max(largest[lane], values[i + lane]);
-  for (; i < count; ++i) largest[0] = formula::max(largest[0], values[i]);
-  for (int lane = 1; lane < block_lanes; ++lane)
-    largest[0] = formula::max(largest[0], largest[lane]);
-  return largest[0];
+  const auto larger = [](T a, T b) { return formula::max(a, b); };
+  return block_choice(values, count, -formula::infinity<T>(), larger, larger);
 }
 
 /// Sums. For T = float the float64 state holds 29 more bits than the elements, which covers 1e8
@@ -152,15 +169,9 @@ struct SelectReducer {
   POSTLUDE_FUNCTION static T join(T a, T b) { return Select::choose(a, b); }
   POSTLUDE_FUNCTION static void accumulate_block(ReductionState& state, const T* values, int count,
                                                  double) {
-    T chosen[block_lanes];
-    for (int lane = 0; lane < block_lanes; ++lane) chosen[lane] = fold_start();
-    int i = 0;
-    for (; i + block_lanes <= count; i += block_lanes)
-      for (int lane = 0; lane < block_lanes; ++lane)
-        chosen[lane] = fold(chosen[lane], values[i + lane]);
-    for (; i < count; ++i) chosen[0] = fold(chosen[0], values[i]);
-    for (int lane = 1; lane < block_lanes; ++lane) chosen[0] = join(chosen[0], chosen[lane]);
-    accumulate_folded(state, chosen[0]);
+    const auto take = [](T chosen, T value) { return fold(chosen, value); };
+    const auto join_two = [](T a, T b) { return join(a, b); };
+    accumulate_folded(state, block_choice(values, count, fold_start(), take, join_two));
   }
   POSTLUDE_FUNCTION static void accumulate_folded(ReductionState& state, T chosen) {
     state.first = Select::choose(state.first, static_cast<double>(chosen));
