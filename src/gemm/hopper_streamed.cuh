@@ -151,9 +151,9 @@ __device__ void multiply_streamed(const HopperParameters& p, const StreamedShare
     float factor[2] = {0, 0};
 #pragma unroll
     for (int i = 0; i < registers; ++i) total[i] = 0;
-    const auto load = [&](bool is_first) {
+    const auto load = [&] {
       barrier_wait(shared.w_full + 8 * w_ring.stage, w_ring.parity);
-      split_step(shared.w(w_ring.stage), place, is_first, rows, scales, next_high, next_low);
+      split_step(shared.w(w_ring.stage), place, rows, scales, next_high, next_low);
       release(shared.w_empty + 8 * w_ring.stage);
       w_ring.advance();
     };
@@ -168,7 +168,7 @@ __device__ void multiply_streamed(const HopperParameters& p, const StreamedShare
           low[s][j] = next_low[s][j];
         }
     };
-    load(true);
+    load();
     take_next();
     for (int step = unit.begin; step < unit.end; ++step) {
       const bool has_next = step + 1 < unit.end;
@@ -206,7 +206,7 @@ __device__ void multiply_streamed(const HopperParameters& p, const StreamedShare
       barrier_wait(shared.x_full + 8 * x_ring.stage, x_ring.parity);
 #pragma unroll
       for (int part = 0; part < parts; ++part) multiply_cross(part);
-      if (has_next) load(false);
+      if (has_next) load();
         // Groups end in the order in which they were begun: of the one before the last, each time.
 #pragma unroll
       for (int part = 0; part < parts; ++part) {

@@ -184,8 +184,9 @@ __device__ __forceinline__ void check_pairs(StreamedPairs& pairs, const Streamed
     }
 }
 
-/// Whether the scales of an earlier step do for these high parts: no magnitude is above 2^15, or
-/// NaN, a row's largest is not far below that, and none has fewer bits than it should.
+/// Whether the scales of an earlier step do for these high parts: no magnitude is above 2^15 or
+/// NaN, as all are where there was no scale to keep, a row's largest is not far below that, and
+/// none has fewer bits than it should.
 __device__ __forceinline__ bool are_usual(const StreamedPart& high) {
   std::uint32_t least = magnitudes_of(high[0][0]);
   std::uint32_t largest[2] = {least, magnitudes_of(high[0][1])};
@@ -224,21 +225,31 @@ __device__ __forceinline__ void split_pairs(const StreamedPairs& pairs, const fl
     }
 }
 
+/// Whether the scale of a step with this largest magnitude may be kept for the next one. Not that
+/// of zeros, whose products count for nothing, and not one that was limited: by its measure much
+/// larger elements would look usual.
+__device__ inline bool has_scale_to_keep(std::uint32_t largest) {
+  return static_cast<int>(largest >> 23) >= least_biased_exponent && largest < infinity_bits;
+}
+
+/// Multiplied by it, nothing is usual.
+__device__ inline float no_scale() { return __uint_as_float(0x7fffffffu); }
+
 /// How a thread's two rows are scaled.
 struct StreamedScales {
-  float scale[2] = {1, 1};
+  float scale[2] = {no_scale(), no_scale()};  ///< that of the step before, where it may be kept
   float factor[2] = {0, 0};  ///< of the sums of a step's products, see StreamedRow::take()
 };
 
 /// Splits the thread's pairs of a step, 64 of k, of a tile of w in shared memory. All threads of a
-/// warp take part. `is_first` is whether it is the first step of the rows.
-__device__ __forceinline__ void split_step(std::uint32_t tile, std::uint32_t place, bool is_first,
+/// warp take part.
+__device__ __forceinline__ void split_step(std::uint32_t tile, std::uint32_t place,
                                            StreamedRow (&rows)[2], StreamedScales& scales,
                                            StreamedPart& high, StreamedPart& low) {
   StreamedPairs pairs;
   load_pairs(pairs, tile, place);
   split_pairs(pairs, scales.scale, high, low);
-  if (!__any_sync(whole_warp, is_first || !are_usual(high))) return;
+  if (!__any_sync(whole_warp, !are_usual(high))) return;
   // Loaded again: registers that keep them are worth more to the usual steps.
   StreamedBlock block;
   load_pairs(pairs, tile, place);
@@ -250,6 +261,9 @@ __device__ __forceinline__ void split_step(std::uint32_t tile, std::uint32_t pla
     scales.factor[i] = rows[i].take(block.largest[i]);
   }
   split_pairs(pairs, scales.scale, high, low);
+#pragma unroll
+  for (int i = 0; i < 2; ++i)
+    if (!has_scale_to_keep(block.largest[i])) scales.scale[i] = no_scale();
 }
 
 }  // namespace detail

@@ -357,7 +357,7 @@ __device__ void multiply_tiles(const HopperParameters& p,
         barrier_wait(shared.full + 8 * ring.stage, ring.parity);
         StreamedPart high;
         StreamedPart low;
-        split_step(shared.w(ring.stage), place, step == unit.begin, rows, scales, high, low);
+        split_step(shared.w(ring.stage), place, rows, scales, high, low);
         // While one warpgroup multiplies the other one splits.
         wait_for_threads(turn_barrier + warpgroup, L::multiplying_threads);
         wgmma_begin();

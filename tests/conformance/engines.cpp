@@ -428,6 +428,17 @@ TEST_CASE("split is within its error bound, in every layout", "[conformance]") {
                 split_error);
 }
 
+namespace {
+
+/// Multiplies every 64 of k by a number of their own.
+void scale_by_block(TestTensor& tensor, const std::function<double(std::int64_t)>& factor) {
+  for (std::int64_t i = 0; i < tensor.extent(0); ++i)
+    for (std::int64_t k = 0; k < tensor.extent(1); ++k)
+      tensor.set(tensor.get(i, k) * factor(k / 64), i, k);
+}
+
+}  // namespace
+
 TEST_CASE("engines that split float32 take all of its range", "[conformance]") {
   Random random;
   INFO(random.hint());
@@ -482,6 +493,24 @@ TEST_CASE("engines that split float32 take all of its range", "[conformance]") {
          x.fill([&] { return random.uniform(1.5e38, 3e38); });
          w.fill([&] { return random.uniform(-0.01, 0.01); });
          for (std::int64_t k = 0; k < x.extent(1); ++k) w.set(3e38, 1, k);
+       }},
+      // Where w is split as it streams, a row's power of two is kept from one 64 of k to the next.
+      {"64 zeros before tiny elements",
+       [&](TestTensor& x, TestTensor& w) {
+         scale_by_block(x, [](std::int64_t) { return 0x1p100; });
+         scale_by_block(w, [](std::int64_t block) { return block == 0 ? 0 : 0x1p-113; });
+       }},
+      {"64 elements that meet zeros, 64 zeros, then tiny elements",
+       [&](TestTensor& x, TestTensor& w) {
+         scale_by_block(x, [](std::int64_t block) { return block == 0 ? 0 : 0x1p100; });
+         scale_by_block(w, [](std::int64_t block) {
+           return block == 0 ? 1 : block == 1 ? 0 : 0x1p-113;
+         });
+       }},
+      {"tiny elements before larger ones",
+       [&](TestTensor& x, TestTensor& w) {
+         scale_by_block(x, [](std::int64_t) { return 0x1p100; });
+         scale_by_block(w, [](std::int64_t block) { return block == 0 ? 0x1p-125 : 0x1p-105; });
        }},
       {"rows of very different size", [&](TestTensor& x, TestTensor& w) {
          for (TestTensor* tensor : {&x, &w})
