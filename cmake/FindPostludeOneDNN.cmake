@@ -1,4 +1,5 @@
-# PostludeOneDNN::dnnl, oneDNN 2 or 3 for processors, whose threads are OpenMP's: they are Kokkos's too.
+# PostludeOneDNN::dnnl, oneDNN 2 or 3 for processors, whose threads are OpenMP's: Kokkos's too, where both were compiled
+# for one runtime of OpenMP. PostludeOneDNN_OBSTACLE says what is wrong with one that is there.
 #
 # Not by oneDNN's own package file: Debian's asks for the headers of OpenCL, which nothing here includes. An installed
 # Postlude that was built with oneDNN brings this file along. oneDNN_ROOT or the environment's DNNLROOT name its place.
@@ -10,7 +11,7 @@ find_library(PostludeOneDNN_LIBRARY NAMES dnnl libdnnl.so HINTS ${postlude_onedn
 mark_as_advanced(PostludeOneDNN_INCLUDE_DIR PostludeOneDNN_LIBRARY)
 
 set(PostludeOneDNN_VERSION "")
-set(postlude_onednn_obstacle "")
+set(PostludeOneDNN_OBSTACLE "")
 if(PostludeOneDNN_INCLUDE_DIR)
   set(postlude_onednn_version "")
   file(STRINGS "${PostludeOneDNN_INCLUDE_DIR}/oneapi/dnnl/dnnl_version.h" postlude_onednn_lines
@@ -23,13 +24,13 @@ if(PostludeOneDNN_INCLUDE_DIR)
   file(STRINGS "${PostludeOneDNN_INCLUDE_DIR}/oneapi/dnnl/dnnl_config.h" postlude_onednn_threads
        REGEX "^#define DNNL_CPU_THREADING_RUNTIME +DNNL_RUNTIME_OMP")
   if(PostludeOneDNN_VERSION VERSION_LESS 2 OR PostludeOneDNN_VERSION VERSION_GREATER_EQUAL 4)
-    set(postlude_onednn_obstacle "it is ${PostludeOneDNN_VERSION}, not 2 or 3")
+    set(PostludeOneDNN_OBSTACLE "it is ${PostludeOneDNN_VERSION}, not 2 or 3")
   elseif(NOT postlude_onednn_threads)
-    set(postlude_onednn_obstacle "its threads are not OpenMP's")
+    set(PostludeOneDNN_OBSTACLE "its threads are not OpenMP's")
   endif()
 endif()
 set(postlude_onednn_is_usable ON)
-if(postlude_onednn_obstacle)
+if(PostludeOneDNN_OBSTACLE)
   set(postlude_onednn_is_usable OFF)
 endif()
 
@@ -37,7 +38,7 @@ include(FindPackageHandleStandardArgs)
 find_package_handle_standard_args(
   PostludeOneDNN
   REQUIRED_VARS PostludeOneDNN_LIBRARY PostludeOneDNN_INCLUDE_DIR postlude_onednn_is_usable
-  VERSION_VAR PostludeOneDNN_VERSION REASON_FAILURE_MESSAGE "${postlude_onednn_obstacle}")
+  VERSION_VAR PostludeOneDNN_VERSION REASON_FAILURE_MESSAGE "${PostludeOneDNN_OBSTACLE}")
 
 if(PostludeOneDNN_FOUND AND NOT TARGET PostludeOneDNN::dnnl)
   add_library(PostludeOneDNN::dnnl UNKNOWN IMPORTED GLOBAL)

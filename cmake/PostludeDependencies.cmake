@@ -118,6 +118,7 @@ endif()
 list(APPEND CMAKE_MODULE_PATH "${CMAKE_CURRENT_LIST_DIR}")
 set(postlude_has_onednn OFF)
 set(postlude_onednn_obstacle "")
+set(postlude_onednn_advice "Configure with ")
 if(NOT "OPENMP" IN_LIST Kokkos_DEVICES)
   set(postlude_onednn_obstacle "Kokkos has no OpenMP")
 elseif(POSTLUDE_ENABLE_ONEDNN STREQUAL "AUTO" AND "CUDA" IN_LIST Kokkos_DEVICES)
@@ -126,6 +127,11 @@ elseif(POSTLUDE_ENABLE_ONEDNN)
   find_package(PostludeOneDNN MODULE QUIET)
   if(NOT PostludeOneDNN_FOUND)
     set(postlude_onednn_obstacle "oneDNN 2 or 3 with OpenMP's threads was not found")
+    if(PostludeOneDNN_OBSTACLE)
+      set(postlude_onednn_obstacle "of the oneDNN in ${PostludeOneDNN_INCLUDE_DIR}: ${PostludeOneDNN_OBSTACLE}")
+    endif()
+    set(postlude_onednn_advice
+        "On Debian: apt-get install libdnnl-dev. Elsewhere: name its place with -DoneDNN_ROOT=<prefix>, or configure with ")
   endif()
 endif()
 if(NOT POSTLUDE_ENABLE_ONEDNN)
@@ -139,8 +145,7 @@ else()
   message(
     FATAL_ERROR
       "POSTLUDE_ENABLE_ONEDNN is ${POSTLUDE_ENABLE_ONEDNN}, but ${postlude_onednn_obstacle}.\n"
-      "On Debian: apt-get install libdnnl-dev. Elsewhere: name its place with -DoneDNN_ROOT=<prefix>, or configure with "
-      "-DPOSTLUDE_ENABLE_ONEDNN=OFF.")
+      "${postlude_onednn_advice}-DPOSTLUDE_ENABLE_ONEDNN=OFF.")
 endif()
 
 # ---- JSON, for Plan::explain_json and the programs -----------------------------------------------

@@ -285,6 +285,9 @@ case ${1-} in
 esac
 
 install_packages "${wanted[@]}"
-(install_packages "${optional_packages[@]}") || say "going on without: ${optional_packages[*]}"
+# Without the right to install, nothing is said of what is not needed.
+if [ "$(id -u)" = 0 ] || command -v sudo >/dev/null; then
+  (install_packages "${optional_packages[@]}") || say "going on without: ${optional_packages[*]}"
+fi
 [ -e "$stamp" ] || build_kokkos
 say "Kokkos and Kokkos Kernels $kokkos_version are in $prefix"

@@ -500,7 +500,7 @@ POSTLUDE_FUNCTION void accumulate_lanes(const LaneTargets& targets, const T* lan
         Reducer::accumulate_folded(targets.states[lane], chosen[lane]);
     }
   } else {
-    // Compensated float64 sums gain nothing.
+    // In float64, whose sums are compensated, blocks gain little.
     if constexpr (TakesBlocks<Reducer, T>::value && sizeof(T) < sizeof(double)) {
       if (targets.state_stride == 0 && span.is_full(packets, width))
         return Reducer::accumulate_block(targets.states[0], lanes, packets * width, parameter);

@@ -6,6 +6,7 @@
 
 #include "gemm/cublaslt.hpp"
 #include "gemm/cuda_status.hpp"
+#include "gemm/current_device.hpp"
 #include "gemm/hopper.hpp"
 #include "gemm/hopper_kernels.hpp"
 #include "gemm/hopper_stage_kernels.hpp"
@@ -106,6 +107,7 @@ class HopperGemm final : public GemmPlan {
     if (route_ == WeightsRoute::streamed)
       weights_bytes_ = streamed_scales_bytes(problem) + streamed_states_bytes(problem);
 
+    const CurrentDevice current(device_);
     if (is_split_) load_hopper_kernel(HopperFormat::split, prepared_.tiling);
     if (!is_split_ || route_ == WeightsRoute::streamed)
       load_hopper_kernel(is_split_ ? HopperFormat::streamed : format_, unprepared_.tiling);
@@ -153,6 +155,7 @@ class HopperGemm final : public GemmPlan {
     std::vector<HopperStageKernel> kernels = {stage_kernel(stage, false)};
     if (is_split_ && stage_kernel(stage, true).format != kernels[0].format)
       kernels.push_back(stage_kernel(stage, true));
+    const CurrentDevice current(device_);
     taken.refusal = compile_hopper_stage(kernels, stage.bound);
     if (!taken.refusal.empty()) return taken;
     std::size_t partials_bytes = 0;

@@ -122,6 +122,9 @@ class Variant {
   mutable std::vector<char> scratchpad_;
 };
 
+/// Executions hold on to theirs.
+using VariantPointer = std::shared_ptr<const Variant>;
+
 class OneDnnGemm final : public GemmPlan {
  public:
   /// For a problem, of which y may later be larger: then this is that of a panel. The threads are
@@ -134,22 +137,22 @@ class OneDnnGemm final : public GemmPlan {
   /// Asks oneDNN; says why the problem is left to others, "" when it is not.
   std::string refusal(const GemmProblem& problem) const {
     if (is_trivial(problem)) return "";
-    const Variant& variant = variant_for(problem, threads_);
-    if (!variant.is_possible()) return variant.refusal();
-    if (!variant.is_fast())
+    const VariantPointer variant = variant_for(problem, threads_);
+    if (!variant->is_possible()) return variant->refusal();
+    if (!variant->is_fast())
       return "oneDNN has nothing but plain loops for these strides on this processor";
-    workspace_bytes_ = std::max(workspace_bytes_, variant.matmul().scratchpad_bytes());
+    workspace_bytes_ = std::max(workspace_bytes_, variant->matmul().scratchpad_bytes());
     return "";
   }
 
   /// oneDNN's name for the kernels of a problem that it takes, "" where there is nothing to do.
   std::string implementation(const GemmProblem& problem) const {
-    return is_trivial(problem) ? "" : variant_for(problem, threads_).matmul().implementation();
+    return is_trivial(problem) ? "" : variant_for(problem, threads_)->matmul().implementation();
   }
 
   std::size_t make_ready(const GemmProblem& problem) const override {
     if (refusal(problem).empty() && !is_trivial(problem))
-      variant_for(problem, threads_).matmul().make_ready();
+      variant_for(problem, threads_)->matmul().make_ready();
     return workspace_bytes_;
   }
 
@@ -158,7 +161,14 @@ class OneDnnGemm final : public GemmPlan {
     if (!can_take_weights(problem)) return nullptr;
     const OneDnnShape shape = shape_of(problem, 1, threads_);
     auto format = wanted_format_of_b(shape);
-    return format == nullptr ? nullptr : std::make_unique<OneDnnWeights>(shape, std::move(format));
+    if (format == nullptr) return nullptr;
+    // Who prepares weights executes next: not then are kernels to be generated.
+    OneDnnShape prepared = shape;
+    prepared.b = {};
+    prepared.b_format = format;
+    const VariantPointer variant = locked_variant_for(prepared);
+    if (variant->is_fast()) variant->matmul().make_ready();
+    return std::make_unique<OneDnnWeights>(shape, std::move(format));
   }
 
   bool takes(const GemmWeights& weights, const GemmProblem& problem) const override {
@@ -183,14 +193,14 @@ class OneDnnGemm final : public GemmPlan {
     if (arguments.weights != nullptr)
       return run_prepared(problem, x, static_cast<const OneDnnWeights&>(*arguments.weights), y,
                           arguments.workspace, threads);
-    const Variant& variant = variant_for(problem, threads);
-    if (!variant.is_possible()) throw Error(Status::unsupported, variant.refusal());
+    const VariantPointer variant = variant_for(problem, threads);
+    if (!variant->is_possible()) throw Error(Status::unsupported, variant->refusal());
     const bool by_columns = is_column_major(problem);
-    for (std::int64_t i = 0; i < problem.batch / variant.shape().batch; ++i) {
+    for (std::int64_t i = 0; i < problem.batch / variant->shape().batch; ++i) {
       const float* of_x = x + i * problem.x.batch;
       const float* of_w = w + i * problem.w.batch;
-      variant.run(by_columns ? of_w : of_x, by_columns ? of_x : of_w, y + i * problem.y.batch,
-                  arguments.workspace, workspace_bytes_);
+      variant->run(by_columns ? of_w : of_x, by_columns ? of_x : of_w, y + i * problem.y.batch,
+                   arguments.workspace, workspace_bytes_);
     }
   }
 
@@ -211,8 +221,9 @@ class OneDnnGemm final : public GemmPlan {
       return shape;
     };
     if (!is_column_major(problem)) {
-      const Variant& variant = locked_variant_for(prepared(problem));
-      if (variant.is_fast()) return variant.run(x, weights.data(), y, workspace, workspace_bytes_);
+      const VariantPointer variant = locked_variant_for(prepared(problem));
+      if (variant->is_fast())
+        return variant->run(x, weights.data(), y, workspace, workspace_bytes_);
     }
     // oneDNN's fast kernels take no such y: its rows are computed elsewhere, some at a time.
     const std::int64_t step = staged_rows(problem);
@@ -222,34 +233,42 @@ class OneDnnGemm final : public GemmPlan {
       GemmProblem part = problem;
       part.m = std::min(step, problem.m - row);
       part.y = {0, problem.n, 1};
-      const Variant& variant = locked_variant_for(prepared(part));
-      if (!variant.is_possible()) throw Error(Status::unsupported, variant.refusal());
-      variant.run(x + row * problem.x.row, weights.data(), staging_.data(), workspace,
-                  workspace_bytes_);
+      const VariantPointer variant = locked_variant_for(prepared(part));
+      if (!variant->is_possible()) throw Error(Status::unsupported, variant->refusal());
+      variant->run(x + row * problem.x.row, weights.data(), staging_.data(), workspace,
+                   workspace_bytes_);
       copy_rows(part, staging_.data(), problem.y, y + row * problem.y.row, threads);
     }
   }
 
-  const Variant& locked_variant_for(const OneDnnShape& shape) const {
+  VariantPointer locked_variant_for(const OneDnnShape& shape) const {
     const std::lock_guard<std::mutex> lock(mutex_);
     return variant_for(shape);
   }
 
   /// For the whole batch where oneDNN has fast kernels for it, else for one of its problems.
-  const Variant& variant_for(const GemmProblem& problem, int threads) const {
+  VariantPointer variant_for(const GemmProblem& problem, int threads) const {
     const std::lock_guard<std::mutex> lock(mutex_);
     if (problem.batch > 1 && is_one_product(problem)) {
-      const Variant& whole = variant_for(shape_of(problem, problem.batch, threads));
-      if (whole.is_fast()) return whole;
+      VariantPointer whole = variant_for(shape_of(problem, problem.batch, threads));
+      if (whole->is_fast()) return whole;
     }
     return variant_for(shape_of(problem, 1, threads));
   }
 
-  const Variant& variant_for(const OneDnnShape& shape) const {
-    for (const auto& variant : variants_)
-      if (variant->shape() == shape) return *variant;
-    variants_.push_back(std::make_unique<const Variant>(shape));
-    return *variants_.back();
+  /// The variants used last are kept, in this order: a plan may meet results with any number of
+  /// leading dimensions.
+  VariantPointer variant_for(const OneDnnShape& shape) const {
+    constexpr std::size_t most_variants = 16;
+    const auto known = std::find_if(variants_.begin(), variants_.end(),
+                                    [&](const auto& each) { return each->shape() == shape; });
+    if (known != variants_.end()) {
+      std::rotate(variants_.begin(), known, known + 1);
+      return variants_.front();
+    }
+    if (variants_.size() == most_variants) variants_.pop_back();
+    variants_.insert(variants_.begin(), std::make_shared<const Variant>(shape));
+    return variants_.front();
   }
 
   int threads_;
@@ -258,7 +277,7 @@ class OneDnnGemm final : public GemmPlan {
   // Changed while the plan is made, and by one thread.
   mutable std::size_t workspace_bytes_ = 0;
   mutable std::mutex mutex_;
-  mutable std::vector<std::unique_ptr<const Variant>> variants_;
+  mutable std::vector<VariantPointer> variants_;
   mutable std::mutex staging_mutex_;
   mutable std::vector<float> staging_;
 };

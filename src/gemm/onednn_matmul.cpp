@@ -166,7 +166,9 @@ void OneDnnMatmul::make_ready() const {
   }
 }
 
-bool OneDnnMatmul::is_reference() const { return implementation_.rfind("ref", 0) == 0; }
+bool OneDnnMatmul::is_reference() const {
+  return implementation_.rfind("ref", 0) == 0 || implementation_.rfind("gemm:ref", 0) == 0;
+}
 
 void OneDnnMatmul::run(const float* a, const float* b, float* c, void* scratchpad) const {
   make_ready();

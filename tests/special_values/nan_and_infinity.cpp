@@ -144,11 +144,11 @@ TEST_CASE("the largest of values with a NaN is NaN, of -inf alone -inf", "[speci
 
 TEST_CASE("a NaN anywhere on a line is found by every reduction", "[special_values]") {
   const DataType dtype = GENERATE(DataType::float32, DataType::float64);
-  const std::string names[] = {"sum",  "mean", "prod", "max",       "min",
-                               "amax", "var",  "std",  "logsumexp", "norm"};
+  const std::vector<std::string> names = {"sum", "mean", "prod",      "max",  "min",   "amax",
+                                          "var", "std",  "logsumexp", "norm", "sumexp"};
   std::size_t turn = 0;
   for (const std::int64_t n : tail_lengths()) {
-    const std::string& name = names[turn++ % 10];
+    const std::string& name = names[turn++ % names.size()];
     const std::int64_t place = turn % 3 == 0 ? n / 3 : n - 1;
     INFO(name << ", " << n << " elements, NaN at " << place);
     const Values spoilt = with(n, place, not_a_number);
@@ -193,6 +193,30 @@ TEST_CASE("softmax written by hand is right for infinities", "[special_values]")
   CHECK(same(softmax({1000, 1000}), {0.5, 0.5}));
   CHECK(same(softmax({-1e30, 0}), {0, 1}));
   CHECK(same(softmax({5}), {1}));
+}
+
+TEST_CASE("sumexp is NaN where the largest element is infinite", "[special_values]") {
+  const DataType dtype = GENERATE(DataType::float32, DataType::float64);
+  const auto sumexp = [&](const Values& values) {
+    const Values row = on_row(dtype, values, "sumexp(y, dim=1)");
+    CHECK(same(row, on_column(dtype, values, "sumexp(y, dim=0)")));
+    return row.at(0);
+  };
+  CHECK(std::isnan(sumexp({0, infinity})));
+  CHECK(std::isnan(sumexp({-infinity, infinity})));
+  CHECK(std::isnan(sumexp({-infinity, -infinity})));
+  CHECK(std::isnan(sumexp({-infinity})));
+  CHECK(std::isnan(sumexp({not_a_number, 1})));
+  CHECK(sumexp({-infinity, 3}) == 1);
+  CHECK(sumexp({1e30, 0}) == 1);
+  CHECK(sumexp({1000, 1000, -1000}) == 2);
+  for (const std::int64_t n : tail_lengths()) {
+    Values one(static_cast<std::size_t>(n), -infinity);
+    CHECK(std::isnan(sumexp(one)));
+    one.back() = -2;
+    CHECK(sumexp(one) == 1);
+    CHECK(sumexp(Values(static_cast<std::size_t>(n), 7.0)) == static_cast<double>(n));
+  }
 }
 
 TEST_CASE("logsumexp is stable and right for infinities", "[special_values]") {

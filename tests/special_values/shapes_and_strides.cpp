@@ -95,10 +95,11 @@ TEST_CASE("without in_features y is 0, and x and w may be null", "[special_value
 TEST_CASE("reductions over an empty dimension have their neutral value, or are refused",
           "[special_values]") {
   const DataType dtype = GENERATE(DataType::float32, DataType::float64);
-  const std::pair<std::string, double> neutral[] = {{"sum", 0},  {"mean", not_a_number},
-                                                    {"prod", 1}, {"logsumexp", -infinity},
-                                                    {"norm", 0}, {"any", 0},
-                                                    {"all", 1},  {"var", not_a_number}};
+  const std::pair<std::string, double> neutral[] = {{"sum", 0},   {"mean", not_a_number},
+                                                    {"prod", 1},  {"logsumexp", -infinity},
+                                                    {"norm", 0},  {"any", 0},
+                                                    {"all", 1},   {"var", not_a_number},
+                                                    {"sumexp", 0}};
   for (const ResultLayout layout : every_result_layout) {
     for (const auto& entry : neutral) {
       INFO(entry.first);

@@ -24,8 +24,8 @@ int shifted_by_largest(const RewriteBuilder& b, const Value& sum) {
 // Rule: sum(exp(v - max(v, dim=1)), dim=1) is sumexp(v, dim=1), which needs no maximum before it:
 // one sweep finds both. Proof: sumexp is that sum by definition; its reducer adds the same terms,
 // relative to the largest element so far, and multiplies by exp(m - m') where that changes, which
-// is a rounding or two of the sum. NaN for NaN and for an infinity, which has no difference from
-// itself, in both. Not along dim 0, where every reduction of a row-major y is a sweep of its own.
+// is a rounding or two of the sum. NaN for NaN, and where the maximum is an infinity, which has no
+// difference from itself, in both. Not along dim 0, where every reduction of a row-major y is a sweep of its own.
 std::optional<Replacement> merge_softmax_sum(RewriteBuilder& b, const Value& value) {
   if (value.kind != NodeKind::reduction || value.reduction != Reduction::sum || value.dim != 1 ||
       value.window_size != 0)
