@@ -7,6 +7,10 @@
 #include <postlude/error.hpp>
 #include <postlude/execution_space.hpp>
 
+#ifdef KOKKOS_ENABLE_OPENMP
+#include "compat/openmp_threads.hpp"
+#endif
+
 namespace postlude {
 namespace detail {
 
@@ -19,8 +23,11 @@ decltype(auto) with_instance(const ExecutionSpace& space, Function&& function) {
       return function(space.get<Kokkos::Serial>());
 #endif
 #ifdef KOKKOS_ENABLE_OPENMP
-    case Backend::openmp:
-      return function(space.get<Kokkos::OpenMP>());
+    case Backend::openmp: {
+      const auto& instance = space.get<Kokkos::OpenMP>();
+      const OpenMpThreads threads(static_cast<int>(instance.concurrency()));
+      return function(instance);
+    }
 #endif
 #ifdef KOKKOS_ENABLE_THREADS
     case Backend::threads:

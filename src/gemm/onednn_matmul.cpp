@@ -10,7 +10,7 @@
 
 #include <postlude/error.hpp>
 
-#include "gemm/openmp_threads.hpp"
+#include "compat/openmp_threads.hpp"
 
 namespace postlude {
 namespace detail {

@@ -2,6 +2,7 @@
 
 #include <new>
 #include <utility>
+#include <vector>
 
 #include "gemm/matrix_form.hpp"
 
@@ -23,8 +24,20 @@ OneDnnWeights::OneDnnWeights(const OneDnnShape& shape, std::shared_ptr<const One
 
 void OneDnnWeights::refresh(const ExecutionSpace&, const void* w, const MatrixStrides& strides) {
   OneDnnShape shape = shape_;
-  shape.b = transposed(plain_strides(n(), k(), {0, strides.row, strides.column}));
-  write_b(shape, static_cast<const float*>(w), *format_, data_.get());
+  const auto* from = static_cast<const float*>(w);
+  std::vector<float> packed;
+  MatrixStrides of_w{0, strides.row, strides.column};
+  if (blas_form(n(), k(), of_w).form == MatrixForm::neither) {
+    // oneDNN reads no w without a unit stride.
+    packed.reserve(static_cast<std::size_t>(n() * k()));
+    for (std::int64_t row = 0; row < n(); ++row)
+      for (std::int64_t column = 0; column < k(); ++column)
+        packed.push_back(from[row * strides.row + column * strides.column]);
+    of_w = {0, k(), 1};
+    from = packed.data();
+  }
+  shape.b = transposed(plain_strides(n(), k(), of_w));
+  write_b(shape, from, *format_, data_.get());
 }
 
 }  // namespace detail

@@ -580,6 +580,32 @@ TEST_CASE("onednn's prepared weights are as they were when they were refreshed",
   check_prepared(workload, others, false);
 }
 
+TEST_CASE("onednn's weights are prepared from a w of any strides", "[conformance]") {
+  if (is_skipped()) return;
+  Random random;
+  INFO(random.hint());
+  for (const Layout layout : {Layout::every_second, Layout::reversed, Layout::padded_columns}) {
+    Workload workload(settings_of_size(19, 65, 131), "y");
+    workload.fill_exact(random);
+    workload.w().upload();
+    PreparedWeights weights(workload.plan(), workload.w().device());
+    if (weights.bytes() == 0) continue;
+    TestTensor other(DataType::float32, {65, 131}, layout);
+    other.fill([&] { return random.quarter(); });
+    other.upload();
+    INFO(name_of(layout));
+    weights.refresh(execution_space(), other.device());
+    workload.w().fill(other.elements());
+    check_prepared(workload, weights, false);
+    // Of one row of numbers, which all rows share.
+    Tensor shared = other.device();
+    shared.stride[0] = 0;
+    weights.refresh(execution_space(), shared);
+    workload.w().fill([&, i = std::int64_t(0)]() mutable { return other.get(0, i++ % 131); });
+    check_prepared(workload, weights, false);
+  }
+}
+
 TEST_CASE("onednn's prepared weights keep NaN and infinities of w in their rows",
           "[special_values]") {
   if (is_skipped()) return;
