@@ -60,6 +60,11 @@ constexpr int choice_lanes = 32;
 template <class T, class Take, class Join>
 POSTLUDE_FUNCTION T block_choice(const T* values, int count, T start, const Take& take,
                                  const Join& join) {
+  if (count < choice_lanes) {  // such as the window of a pooling
+    T one = start;
+    for (int i = 0; i < count; ++i) one = take(one, values[i]);
+    return one;
+  }
   T chosen[choice_lanes];
   for (int lane = 0; lane < choice_lanes; ++lane) chosen[lane] = start;
   int i = 0;
