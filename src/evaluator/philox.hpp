@@ -34,7 +34,8 @@ POSTLUDE_FUNCTION PhiloxWords philox(std::uint64_t counter, std::uint64_t key) {
   return {{c0, c1, c2, c3}};
 }
 
-/// The uniform number of element `index`, of the words of counter index / 4.
+/// The uniform number of element `index`, of the words of counter index / 4: of word index % 4 the
+/// upper 24 bits, in [0, 1). Exact in float32, so every backend and dtype has the same.
 POSTLUDE_FUNCTION float uniform_of(const PhiloxWords& random, std::uint64_t index) {
   // Not by an index, which would keep the words out of a device's registers.
   const std::uint32_t place = static_cast<std::uint32_t>(index % 4);
@@ -45,32 +46,24 @@ POSTLUDE_FUNCTION float uniform_of(const PhiloxWords& random, std::uint64_t inde
   return static_cast<float>(word >> 8) * 0x1p-24f;
 }
 
-/// The uniform number of element `index` for a seed: word index % 4 of counter index / 4, its upper
-/// 24 bits, in [0, 1). Exact in float32, so every backend and dtype has the same.
-POSTLUDE_FUNCTION float philox_uniform(std::uint64_t index, std::uint64_t seed) {
-  return uniform_of(philox(index / 4, seed), index);
-}
-
-/// Uniform numbers of elements that are asked for one after another: of four neighbours, which
-/// share a counter, the words are computed once.
+/// The uniform numbers of elements for a seed. Of four neighbours, which share a counter, the words
+/// are computed once where they are asked for one after another.
 class PhiloxNeighbours {
  public:
   POSTLUDE_FUNCTION explicit PhiloxNeighbours(std::uint64_t seed) : seed_(seed) {}
 
   POSTLUDE_FUNCTION float uniform(std::uint64_t index) {
-    if (!has_words_ || index / 4 != counter_) {
+    if (index / 4 != counter_) {
       counter_ = index / 4;
       random_ = philox(counter_, seed_);
-      has_words_ = true;
     }
     return uniform_of(random_, index);
   }
 
  private:
   std::uint64_t seed_;
-  std::uint64_t counter_ = 0;
+  std::uint64_t counter_ = ~std::uint64_t(0);  ///< that of no element
   PhiloxWords random_ = {};
-  bool has_words_ = false;
 };
 
 }  // namespace detail

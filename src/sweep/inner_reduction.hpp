@@ -5,6 +5,7 @@
 
 #include <postlude/detail/traversal.hpp>
 
+#include "evaluator/quotient_up.hpp"
 #include "sweep/device_body.hpp"
 #include "sweep/grid.hpp"
 #include "sweep/host_line.hpp"
@@ -59,7 +60,7 @@ struct InnerReductionLine {
   static void launch(const Space& space, const Stage& stage) {
     using Policy = Kokkos::RangePolicy<Space, Kokkos::IndexType<std::int64_t>>;
     const std::int64_t lines = lines_at_once(stage);
-    const std::int64_t items = (stage.outer + lines - 1) / lines;
+    const std::int64_t items = quotient_up(stage.outer, lines);
     Kokkos::parallel_for(sweep_label<Space>("inner_reduction"),
                          Policy(space, 0, stage.batch * items),
                          InnerReductionLine{stage, lines, items});

@@ -4,9 +4,11 @@
 #include <Kokkos_Core.hpp>
 
 #include <algorithm>
+#include <type_traits>
 
 #include <postlude/detail/traversal.hpp>
 
+#include "evaluator/quotient_up.hpp"
 #include "plan/planned_stage.hpp"
 #include "sweep/device_body.hpp"
 #include "sweep/grid.hpp"
@@ -81,81 +83,82 @@ struct HostPartials {
   }
 };
 
-/// The states of a host's tile of columns. Sums and choices are kept as plain numbers until the
+/// Calls function(reducer) with the reducer of `kind`, an empty object.
+template <class T, class Function>
+void with_reducer(Reduction kind, const Function& function) {
+  switch (kind) {
+#define POSTLUDE_CASE(name, parameter, fallback, formula) \
+  case Reduction::name:                                   \
+    return function(Reducer<T, Reduction::name>());
+    POSTLUDE_REDUCTIONS(POSTLUDE_CASE)
+#undef POSTLUDE_CASE
+  }
+}
+
+/// The states of a host's tile of columns. Plain sums and choices are kept as numbers until the
 /// last line, since loops over states do not become SIMD instructions; the result is the same, bit
 /// for bit.
 template <class T>
-struct HostTileStates {
-  enum class Kind { totals, largest, smallest, magnitudes, states };
-
-  Kind kind = Kind::states;
-  std::int64_t lanes;
-  // As wide as a tile can be: blocks take lanes without an element along.
-  double totals[host_tile_columns];
-  T chosen[host_tile_columns];
-  ReductionState states[host_tile_columns];
-
-  HostTileStates(Reduction reduction, std::int64_t columns)
-      : lanes((columns + host_width - 1) / host_width * host_width) {
-    const bool is_summed = reduction == Reduction::sum || reduction == Reduction::mean;
-    if (is_summed && sizeof(T) < sizeof(double)) kind = Kind::totals;
-    if (reduction == Reduction::max) kind = Kind::largest;
-    if (reduction == Reduction::min) kind = Kind::smallest;
-    if (reduction == Reduction::amax) kind = Kind::magnitudes;
-    std::fill(totals, totals + lanes, 0.0);
-    if (kind == Kind::largest) start<Reduction::max>();
-    if (kind == Kind::smallest) start<Reduction::min>();
-    if (kind == Kind::magnitudes) start<Reduction::amax>();
-    std::fill(states, states + lanes, reduction_identity<T>(reduction));
+class HostTileStates {
+ public:
+  HostTileStates(Reduction kind, std::int64_t columns) {
+    // Blocks take lanes without an element along.
+    const std::int64_t lanes = quotient_up(columns, host_width) * host_width;
+    with_reducer<T>(kind, [&](auto reducer) {
+      using R = decltype(reducer);
+      if constexpr (FoldsLanes<R>::value)
+        std::fill(chosen_, chosen_ + lanes, R::fold_start());
+      else if constexpr (is_plain_sum<R>)
+        std::fill(totals_, totals_ + lanes, 0.0);
+      else
+        std::fill(states_, states_ + lanes, R::identity());
+    });
   }
 
   /// Takes a block of a line, from column `begin` of the tile on.
   void take(const StageReduction& reduction, std::int64_t begin, const T* values,
             const Span& span) {
-    switch (kind) {
-      case Kind::totals: {
-        const int count = span.count(0, host_width);
-        for (int lane = 0; lane < count; ++lane)
-          totals[begin + lane] += static_cast<double>(values[lane]);
-        return;
-      }
-      case Kind::largest:
-        return fold<Reduction::max>(begin, values);
-      case Kind::smallest:
-        return fold<Reduction::min>(begin, values);
-      case Kind::magnitudes:
-        return fold<Reduction::amax>(begin, values);
-      case Kind::states:
-        reduction_accumulate<T, 1, host_width>(
-            reduction.kind, reduction.parameter,
-            LaneTargets{states + begin, 1, span.outer, span.outer_step, 0}, values, span);
-    }
+    with_reducer<T>(reduction.kind, [&](auto reducer) {
+      using R = decltype(reducer);
+      // Lanes without an element are unspecified, and stay out of the results.
+      if constexpr (FoldsLanes<R>::value)
+        for (int lane = 0; lane < host_width; ++lane)
+          chosen_[begin + lane] = R::fold(chosen_[begin + lane], values[lane]);
+      else if constexpr (is_plain_sum<R>)
+        for (int lane = 0; lane < host_width; ++lane)
+          totals_[begin + lane] += static_cast<double>(values[lane]);
+      else
+        accumulate_lanes<R, T, 1, host_width>(
+            LaneTargets{states_ + begin, 1, span.outer, span.outer_step, 0}, values, span,
+            reduction.parameter);
+    });
   }
 
-  void finish(std::int64_t columns, ReductionState* to) {
-    for (std::int64_t i = 0; i < columns; ++i) {
-      if (kind == Kind::totals) states[i].first = totals[i];
-      if (kind == Kind::largest)
-        Reducer<T, Reduction::max>::accumulate_folded(states[i], chosen[i]);
-      if (kind == Kind::smallest)
-        Reducer<T, Reduction::min>::accumulate_folded(states[i], chosen[i]);
-      if (kind == Kind::magnitudes)
-        Reducer<T, Reduction::amax>::accumulate_folded(states[i], chosen[i]);
-      to[i] = states[i];
-    }
+  void finish(Reduction kind, std::int64_t columns, ReductionState* to) const {
+    with_reducer<T>(kind, [&](auto reducer) {
+      using R = decltype(reducer);
+      for (std::int64_t i = 0; i < columns; ++i) {
+        to[i] = R::identity();
+        if constexpr (FoldsLanes<R>::value)
+          R::accumulate_folded(to[i], chosen_[i]);
+        else if constexpr (is_plain_sum<R>)
+          to[i].first = totals_[i];
+        else
+          to[i] = states_[i];
+      }
+    });
   }
 
  private:
-  template <Reduction reduction>
-  void start() {
-    std::fill(chosen, chosen + lanes, Reducer<T, reduction>::fold_start());
-  }
-  /// Lanes without an element are unspecified, and stay out of the results.
-  template <Reduction reduction>
-  void fold(std::int64_t begin, const T* values) {
-    for (int lane = 0; lane < host_width; ++lane)
-      chosen[begin + lane] = Reducer<T, reduction>::fold(chosen[begin + lane], values[lane]);
-  }
+  /// One whose state is a float64 number and no more.
+  template <class R>
+  static constexpr bool is_plain_sum = std::is_base_of<SumReducer<T>, R>::value &&
+                                       sizeof(T) < sizeof(double);
+
+  // Of these the reduction uses one.
+  T chosen_[host_tile_columns];
+  double totals_[host_tile_columns];
+  ReductionState states_[host_tile_columns];
 };
 
 template <class T>
@@ -188,7 +191,7 @@ void reduce_tile(const Stage& stage, const HostPartials& partials, std::int64_t 
                                                   HostTileSink<T>{stage, states, done, span});
     }
   }
-  states.finish(columns, partials.of(tile, chunk));
+  states.finish(stage.reductions[0].kind, columns, partials.of(tile, chunk));
 }
 
 /// Combines the chunks' states of a tile in order and stores the results.
