@@ -285,14 +285,14 @@ PlanImplementation::PlanImplementation(const ExecutionSpace& space, const Linear
   plan_.weights_bytes = plan_.workspace_bytes - guarded_->decision_bytes() - prepared;
 }
 
-bool PlanImplementation::has_prepared_weights(const Arguments& arguments) const {
-  if (arguments.prepared_weights == nullptr) return false;
+const GemmWeights* PlanImplementation::weights_for(const Arguments& arguments) const {
+  if (arguments.prepared_weights == nullptr) return nullptr;
   const GemmWeights* const weights = arguments.prepared_weights->implementation().weights();
-  return weights != nullptr && gemm_->takes(*weights, plan_.gemm);
+  return weights != nullptr && gemm_->takes(*weights, plan_.gemm) ? weights : nullptr;
 }
 
-std::size_t PlanImplementation::workspace_bytes_for(const Arguments& arguments) const {
-  return plan_.workspace_bytes - (has_prepared_weights(arguments) ? plan_.weights_bytes : 0);
+std::size_t PlanImplementation::workspace_bytes_with(const GemmWeights* weights) const {
+  return plan_.workspace_bytes - (weights != nullptr ? plan_.weights_bytes : 0);
 }
 
 std::string PlanImplementation::gemm_choice() const {
@@ -314,7 +314,8 @@ void PlanImplementation::execute(const ExecutionSpace& space, const Arguments& a
   std::optional<WorkspacePool::Lease> lease;
   BoundMemory memory;
   memory.workspace = static_cast<char*>(workspace);
-  const std::size_t needed = workspace_bytes_for(arguments);
+  const GemmWeights* const weights = weights_for(arguments);
+  const std::size_t needed = workspace_bytes_with(weights);
   if (workspace == nullptr && needed > 0) {
     lease.emplace(pool_.acquire(space, needed));
     memory.workspace = static_cast<char*>(lease->data());
@@ -336,8 +337,7 @@ void PlanImplementation::execute(const ExecutionSpace& space, const Arguments& a
   gemm_arguments.w = arguments.w.data;
   gemm_arguments.y = memory.y;
   gemm_arguments.workspace = memory.workspace + plan_.engine_offset;
-  if (has_prepared_weights(arguments))
-    gemm_arguments.weights = arguments.prepared_weights->implementation().weights();
+  gemm_arguments.weights = weights;
   gemm_arguments.row_factors = reinterpret_cast<float*>(memory.workspace + plan_.factors_offset[0]);
   gemm_arguments.column_factors =
       reinterpret_cast<float*>(memory.workspace + plan_.factors_offset[1]);

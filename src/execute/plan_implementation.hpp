@@ -33,10 +33,10 @@ class PlanImplementation {
   std::vector<const Binding*> validate(Backend backend, const Arguments& arguments,
                                        const void* workspace, std::size_t workspace_bytes) const;
 
-  /// Whether the execution uses weights in the engine's own format.
-  bool has_prepared_weights(const Arguments& arguments) const;
-  /// Bytes of workspace that an execution with these arguments needs.
-  std::size_t workspace_bytes_for(const Arguments& arguments) const;
+  /// The prepared weights that an execution uses instead of w, null for none.
+  const GemmWeights* weights_for(const Arguments& arguments) const;
+  /// Bytes of workspace that an execution with these weights, or null, needs.
+  std::size_t workspace_bytes_with(const GemmWeights* weights) const;
 
   /// See Plan::gemm_choice.
   std::string gemm_choice() const;

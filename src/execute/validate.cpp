@@ -108,10 +108,10 @@ std::vector<const Binding*> PlanImplementation::validate(Backend backend,
   const bool uses_y = program_.uses_y();
   require_as_planned(arguments.x, problem_.x, "x");
   require_as_planned(arguments.w, problem_.w, "w");
-  const bool is_prepared = has_prepared_weights(arguments);
+  const GemmWeights* const weights = weights_for(arguments);
   if (arguments.prepared_weights != nullptr)
     arguments.prepared_weights->implementation().validate(*this, arguments.w);
-  const bool reads_w = uses_y && !(is_prepared && arguments.w.data == nullptr);
+  const bool reads_w = uses_y && !(weights != nullptr && arguments.w.data == nullptr);
   if (uses_y) require_usable(arguments.x, "x", backend);
   if (reads_w) require_usable(arguments.w, "w", backend);
   const std::vector<const Binding*> bindings = match_bindings(plan_.program, arguments.bindings);
@@ -127,7 +127,7 @@ std::vector<const Binding*> PlanImplementation::validate(Backend backend,
   for (std::size_t i = 0; i < results; ++i)
     validate_output(plan_, i, arguments.outputs[i], backend);
 
-  const std::size_t needed = workspace_bytes_for(arguments);
+  const std::size_t needed = workspace_bytes_with(weights);
   if (workspace != nullptr) {
     if (workspace_bytes < needed)
       throw Error(Status::invalid_argument, "workspace_bytes is " +
