@@ -12,6 +12,10 @@
 #include <utility>
 #include <vector>
 
+#ifdef KOKKOS_ENABLE_CUDA
+#include "compat/current_device.hpp"
+#endif
+
 namespace postlude {
 namespace detail {
 namespace capi {
@@ -27,21 +31,6 @@ void require_success(cudaError_t result, const char* call) {
               std::string(call) + " failed: " + cudaGetErrorName(result) + ", " +
                   cudaGetErrorString(result));
 }
-
-/// Makes a device the calling thread's current one for as long as it lives.
-class CurrentDevice {
- public:
-  explicit CurrentDevice(int device) {
-    require_success(cudaGetDevice(&previous_), "cudaGetDevice");
-    require_success(cudaSetDevice(device), "cudaSetDevice");
-  }
-  ~CurrentDevice() { cudaSetDevice(previous_); }
-  CurrentDevice(const CurrentDevice&) = delete;
-  CurrentDevice& operator=(const CurrentDevice&) = delete;
-
- private:
-  int previous_ = 0;
-};
 
 /// A stream, destroyed with this object when it was created here.
 class Stream {
@@ -73,7 +62,7 @@ class CudaDevice final : public Device {
 
   ~CudaDevice() override {
     try {
-      const CurrentDevice current(number_);
+      const compat::CurrentDevice current(number_);
       synchronize();
       spaces_.clear();
       space_.reset();
@@ -96,7 +85,7 @@ class CudaDevice final : public Device {
       std::rotate(spaces_.begin(), found, found + 1);
       return spaces_.front().second;
     }
-    const CurrentDevice current(number_);
+    const compat::CurrentDevice current(number_);
     ExecutionSpace created(Kokkos::Cuda{key});
     require_own_device(created, argument);
     if (spaces_.size() == most_spaces) {
@@ -110,7 +99,7 @@ class CudaDevice final : public Device {
   }
 
   void synchronize() override {
-    const CurrentDevice current(number_);
+    const compat::CurrentDevice current(number_);
     // Streams of the host are not touched: it may have destroyed them since.
     if (has_foreign_work_.exchange(false))
       require_success(cudaDeviceSynchronize(), "cudaDeviceSynchronize");
@@ -120,7 +109,7 @@ class CudaDevice final : public Device {
 
   // Not kokkos_malloc: its header in front of the memory spoils the alignment in older Kokkos.
   void* allocate(std::size_t bytes) override {
-    const CurrentDevice current(number_);
+    const compat::CurrentDevice current(number_);
     void* memory = nullptr;
     const cudaError_t result = cudaMalloc(&memory, bytes);
     if (result == cudaErrorMemoryAllocation) {
@@ -133,7 +122,7 @@ class CudaDevice final : public Device {
   }
 
   void deallocate(void* memory) override {
-    const CurrentDevice current(number_);
+    const compat::CurrentDevice current(number_);
     require_success(cudaFree(memory), "cudaFree");
   }
 
@@ -146,14 +135,14 @@ class CudaDevice final : public Device {
   }
 
   void run(const std::function<void()>& work) override {
-    const CurrentDevice current(number_);
+    const compat::CurrentDevice current(number_);
     work();
   }
 
  private:
   void copy(void* destination, const void* source, std::size_t bytes, cudaMemcpyKind kind) {
     synchronize();
-    const CurrentDevice current(number_);
+    const compat::CurrentDevice current(number_);
     require_success(cudaMemcpyAsync(destination, source, bytes, kind, stream_.get()),
                     "cudaMemcpyAsync");
     require_success(cudaStreamSynchronize(stream_.get()), "cudaStreamSynchronize");
@@ -189,7 +178,7 @@ std::unique_ptr<Device> make_cuda_device(const DeviceRequest& request) {
     throw Error(Status::unsupported, "options.device is " + std::to_string(request.number) +
                                          ": expected -1 or " + std::to_string(number) +
                                          ", the only device on which Kokkos runs in this process");
-  const CurrentDevice current(number);
+  const compat::CurrentDevice current(number);
   return std::make_unique<CudaDevice>(number, static_cast<cudaStream_t>(request.stream));
 }
 

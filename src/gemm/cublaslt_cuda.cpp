@@ -33,11 +33,6 @@ MatmulMatrix factor(const BlasMatrix& form, std::int64_t rows, std::int64_t k,
   return matrix;
 }
 
-/// Whether the vendor's column-major result is y itself, else its transpose.
-bool is_column_major(const GemmProblem& problem) {
-  return blas_form(problem.m, problem.n, problem.y).form == MatrixForm::column_major;
-}
-
 cudaDataType_t cuda_type(DataType dtype) {
   return dtype == DataType::float16    ? CUDA_R_16F
          : dtype == DataType::bfloat16 ? CUDA_R_16BF
@@ -52,7 +47,7 @@ cublasLtEpilogue_t vendor_epilogue(const VendorEpilogue& epilogue) {
 MatmulShape shape_of(const GemmProblem& problem, const VendorEpilogue& epilogue) {
   const BlasMatrix x = blas_form(problem.m, problem.k, problem.x);
   const BlasMatrix w = blas_form(problem.n, problem.k, problem.w);
-  const bool column_major = is_column_major(problem);
+  const bool column_major = has_column_major_y(problem);
   MatmulShape shape;
   shape.factor_type = cuda_type(problem.dtype);
   shape.result_type = cuda_type(epilogue.dtype);
@@ -176,10 +171,6 @@ class CublasLtGemm final : public GemmPlan {
   }
 
  private:
-  static bool is_trivial(const GemmProblem& problem) {
-    return problem.batch == 0 || problem.m == 0 || problem.n == 0 || problem.k == 0;
-  }
-
   static GemmProblem with_result(GemmProblem problem, const VendorEpilogue& epilogue) {
     problem.y = epilogue.strides;
     return problem;
@@ -214,7 +205,7 @@ class CublasLtGemm final : public GemmPlan {
 
   bool multiply(const GemmProblem& problem, const VendorEpilogue& epilogue,
                 const GemmArguments& arguments, cudaStream_t stream) const {
-    const bool column_major = is_column_major(problem);
+    const bool column_major = has_column_major_y(problem);
     const void* a = column_major ? arguments.x : arguments.w;
     const void* b = column_major ? arguments.w : arguments.x;
     const Variant& variant =

@@ -4,9 +4,10 @@
 #include <string>
 #include <vector>
 
+#include "compat/current_device.hpp"
+#include "evaluator/quotient_up.hpp"
 #include "gemm/cublaslt.hpp"
 #include "gemm/cuda_status.hpp"
-#include "gemm/current_device.hpp"
 #include "gemm/hopper.hpp"
 #include "gemm/hopper_kernels.hpp"
 #include "gemm/hopper_stage_kernels.hpp"
@@ -32,10 +33,6 @@ constexpr std::int64_t least_k_of_f32 = 16;
 constexpr std::int64_t least_k_by_default = 128;
 
 bool is_small(DataType dtype) { return dtype == DataType::float16 || dtype == DataType::bfloat16; }
-
-bool is_trivial(const GemmProblem& problem) {
-  return problem.batch == 0 || problem.m == 0 || problem.n == 0 || problem.k == 0;
-}
 
 GemmSize size_of_product(const GemmProblem& problem) { return {problem.m, problem.n, problem.k}; }
 
@@ -107,7 +104,7 @@ class HopperGemm final : public GemmPlan {
     if (route_ == WeightsRoute::streamed)
       weights_bytes_ = streamed_scales_bytes(problem) + streamed_states_bytes(problem);
 
-    const CurrentDevice current(device_);
+    const compat::CurrentDevice current(device_);
     if (is_split_) load_hopper_kernel(HopperFormat::split, prepared_.tiling);
     if (!is_split_ || route_ == WeightsRoute::streamed)
       load_hopper_kernel(is_split_ ? HopperFormat::streamed : format_, unprepared_.tiling);
@@ -155,7 +152,7 @@ class HopperGemm final : public GemmPlan {
     std::vector<HopperStageKernel> kernels = {stage_kernel(stage, false)};
     if (is_split_ && stage_kernel(stage, true).format != kernels[0].format)
       kernels.push_back(stage_kernel(stage, true));
-    const CurrentDevice current(device_);
+    const compat::CurrentDevice current(device_);
     taken.refusal = compile_hopper_stage(kernels, stage.bound);
     if (!taken.refusal.empty()) return taken;
     std::size_t partials_bytes = 0;
@@ -229,8 +226,8 @@ class HopperGemm final : public GemmPlan {
   /// for narrow tiles, which is worth a sweep after about 32 of them.
   bool streams_narrow_tiles_for_long(const GemmProblem& problem) const {
     const int columns = unprepared_.tiling.columns;
-    const std::int64_t steps = (problem.k + hopper_step - 1) / hopper_step;
-    return route_ == WeightsRoute::streamed && columns < 128 && steps > 32;
+    return route_ == WeightsRoute::streamed && columns < 128 &&
+           quotient_up(problem.k, hopper_step) > 32;
   }
 
   static int y_of(const PlannedStage& planned) {

@@ -8,10 +8,21 @@ namespace postlude {
 namespace detail {
 namespace {
 
-/// Bytes a second of passes that read and write.
+// Numbers of this model are fitted to measured times (perf/NOTES.md, "Choice of engine"): a term
+// that is named for one cause takes in what goes along with it.
+
+/// Bytes a second of passes that read and write: over y or slices, splitting x, splitting w, and
+/// a sweep over y.
 constexpr double pass_speed = 3.2e12;
-/// A kernel in a row of others.
+constexpr double x_splitting_speed = 1.94e12;
+constexpr double w_splitting_speed = 3.77e12;
+constexpr double sweep_speed = 2.37e12;
+/// A kernel in a row of others; a sweep's; all those of the engine split; the vendor's with 16-bit
+/// floats.
 constexpr double launch_seconds = 2.5e-6;
+constexpr double sweep_launch_seconds = 4.0e-6;
+constexpr double split_launches_seconds = 16.4e-6;
+constexpr double small_launch_seconds = 3.36e-6;
 
 bool is_small(HopperFormat format) {
   return format == HopperFormat::float16 || format == HopperFormat::bfloat16;
@@ -55,8 +66,7 @@ double seconds_of(HopperFormat format, const GemmSize& size, const HopperTiling&
       {costs.of_products * columns, costs.least, costs.w_bytes * askers / costs.read_speed});
   double seconds = costs.of_launches + product_of(waves, steps) * step +
                    static_cast<double>(waves) * (costs.of_wave + costs.of_store * columns);
-  constexpr double split_speed = 1.94e12;
-  if (!is_small(format)) seconds += product_of(size.m, size.k) * 8 / split_speed;
+  if (!is_small(format)) seconds += product_of(size.m, size.k) * 8 / x_splitting_speed;
   // Two parts have a kernel after the product all the same, which adds slices too.
   if (tiling.slices > 1)
     seconds += (is_small(format) ? 2 * launch_seconds : 0) +
@@ -85,11 +95,11 @@ HopperChoice choose_hopper_tiling(HopperFormat format, const GemmSize& size, int
 }
 
 double splitting_seconds(const GemmSize& size) {
-  return launch_seconds + product_of(size.n, size.k) * 8 / 3.77e12;
+  return launch_seconds + product_of(size.n, size.k) * 8 / w_splitting_speed;
 }
 
 double stage_seconds(const GemmSize& size, double bytes) {
-  return 4.0e-6 + product_of(size.m, size.n) * bytes / 2.37e12;
+  return sweep_launch_seconds + product_of(size.m, size.n) * bytes / sweep_speed;
 }
 
 double strict_gemm_seconds(const GemmSize& size) {
@@ -118,13 +128,13 @@ double split_gemm_seconds(const GemmSize& size) {
   const double gemms = std::max(flops / speed, product_of(size.n, size.k) * 4 / 3.24e12);
   // The second product adds to the first one's result, which has two rows for each of x below 257.
   const double y_bytes = product_of(size.m <= 256 ? 2 * size.m : size.m, size.n) * 8;
-  return splitting_seconds(size) + 16.4e-6 + gemms +
+  return splitting_seconds(size) + split_launches_seconds + gemms +
          (product_of(size.m, size.k) * 8 + y_bytes) / pass_speed;
 }
 
 double small_gemm_seconds(const GemmSize& size) {
   const double flops = 2 * static_cast<double>(size.m) * product_of(size.n, size.k);
-  return 3.36e-6 + std::max(flops / 847e12, product_of(size.n, size.k) * 2 / 4.3e12);
+  return small_launch_seconds + std::max(flops / 847e12, product_of(size.n, size.k) * 2 / 4.3e12);
 }
 
 }  // namespace detail

@@ -43,6 +43,12 @@ inline MatrixStrides plain_strides(std::int64_t rows, std::int64_t columns,
              : MatrixStrides{strides.batch, 1, form.leading_dimension};
 }
 
+/// Whether the columns of y are contiguous, so that a GEMM with contiguous rows computes
+/// y^T = w x^T, and one with contiguous columns y itself.
+inline bool has_column_major_y(const GemmProblem& problem) {
+  return blas_form(problem.m, problem.n, problem.y).form == MatrixForm::column_major;
+}
+
 inline MatrixStrides transposed(const MatrixStrides& strides) {
   return {strides.batch, strides.column, strides.row};
 }

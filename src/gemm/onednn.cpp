@@ -23,15 +23,6 @@ namespace postlude {
 namespace detail {
 namespace {
 
-bool is_trivial(const GemmProblem& problem) {
-  return problem.batch == 0 || problem.m == 0 || problem.n == 0 || problem.k == 0;
-}
-
-/// Whether y^T = w x^T is computed, whose rows are contiguous where y's columns are.
-bool is_column_major(const GemmProblem& problem) {
-  return blas_form(problem.m, problem.n, problem.y).form == MatrixForm::column_major;
-}
-
 /// The product that oneDNN computes for a problem of so many matrices.
 OneDnnShape shape_of(const GemmProblem& problem, std::int64_t batch, int threads) {
   const MatrixStrides x = plain_strides(problem.m, problem.k, problem.x);
@@ -41,7 +32,7 @@ OneDnnShape shape_of(const GemmProblem& problem, std::int64_t batch, int threads
   shape.batch = batch;
   shape.depth = problem.k;
   shape.threads = threads;
-  const bool by_columns = is_column_major(problem);
+  const bool by_columns = has_column_major_y(problem);
   shape.rows = by_columns ? problem.n : problem.m;
   shape.columns = by_columns ? problem.m : problem.n;
   shape.a = by_columns ? w : x;
@@ -130,7 +121,7 @@ class OneDnnGemm final : public GemmPlan {
   /// For a problem, of which y may later be larger: then this is that of a panel. The threads are
   /// kept, so that every execution adds in the same order.
   OneDnnGemm(const GemmProblem& problem, int threads)
-      : threads_(threads), columns_(problem.n), is_by_columns_(is_column_major(problem)) {}
+      : threads_(threads), columns_(problem.n), is_by_columns_(has_column_major_y(problem)) {}
 
   std::size_t workspace_bytes() const { return workspace_bytes_; }
 
@@ -195,7 +186,7 @@ class OneDnnGemm final : public GemmPlan {
                           arguments.workspace, threads);
     const VariantPointer variant = variant_for(problem, threads);
     if (!variant->is_possible()) throw Error(Status::unsupported, variant->refusal());
-    const bool by_columns = is_column_major(problem);
+    const bool by_columns = has_column_major_y(problem);
     for (std::int64_t i = 0; i < problem.batch / variant->shape().batch; ++i) {
       const float* of_x = x + i * problem.x.batch;
       const float* of_w = w + i * problem.w.batch;
@@ -220,7 +211,7 @@ class OneDnnGemm final : public GemmPlan {
       shape.b_format = weights.format();
       return shape;
     };
-    if (!is_column_major(problem)) {
+    if (!has_column_major_y(problem)) {
       const VariantPointer variant = locked_variant_for(prepared(problem));
       if (variant->is_fast())
         return variant->run(x, weights.data(), y, workspace, workspace_bytes_);

@@ -42,6 +42,11 @@ struct GemmProblem {
   bool precedes_stage = false;
 };
 
+/// Whether there is nothing to multiply: no y, or one of empty sums.
+inline bool is_trivial(const GemmProblem& problem) {
+  return problem.batch == 0 || problem.m == 0 || problem.n == 0 || problem.k == 0;
+}
+
 }  // namespace detail
 }  // namespace postlude
 
