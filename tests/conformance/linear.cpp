@@ -15,18 +15,6 @@ constexpr Layout every_layout[] = {Layout::row_major,    Layout::column_major,
                                    Layout::padded_rows,  Layout::padded_columns,
                                    Layout::every_second, Layout::reversed};
 
-void check_linear(const Settings& settings) {
-  Random random;
-  INFO(random.hint());
-  INFO(describe(settings));
-  Workload workload(settings, "y");
-  workload.fill_real(random);
-  workload.execute();
-  check_elements(workload.output(),
-                 detail::reference::multiply(workload.x().host(), workload.w().host()),
-                 gemm_error_bound(workload));
-}
-
 }  // namespace
 
 TEST_CASE("y is within the error bound of a dot product, for every layout of x, w and y",

@@ -81,19 +81,6 @@ std::vector<Settings> results_of(const Settings& settings) {
   return list;
 }
 
-void check_within_bound(const Settings& settings) {
-  Random random;
-  INFO(random.hint());
-  INFO(describe(settings));
-  Workload workload(settings, "y");
-  workload.fill_real(random);
-  workload.execute();
-  check_elements(workload.output(),
-                 detail::reference::multiply(workload.x().host(), workload.w().host()),
-                 gemm_error_bound(workload));
-  count_case("onednn");
-}
-
 /// x and w exchanged for others with a batch dimension whose strides are any.
 struct BatchedProduct {
   TestTensor x;
@@ -113,13 +100,6 @@ std::int64_t wrong_elements(const BatchedProduct& product, bool shares_w) {
         wrong += product.out.get(b, m, n) == sum ? 0 : 1;
       }
   return wrong;
-}
-
-std::vector<std::vector<unsigned char>> bytes_of(Workload& workload) {
-  std::vector<std::vector<unsigned char>> bytes;
-  for (std::size_t i = 0; i < workload.plan().result_count(); ++i)
-    bytes.push_back(workload.output(i).bytes());
-  return bytes;
 }
 
 }  // namespace
@@ -182,7 +162,7 @@ TEST_CASE("onednn is within the error bound of a dot product, in every layout th
         for (Settings settings : results_of(settings_of_size(size[0], size[1], size[2]))) {
           settings.x = x;
           settings.w = w;
-          check_within_bound(settings);
+          check_linear(settings);
         }
 }
 
@@ -196,7 +176,7 @@ TEST_CASE("onednn is right for random sizes and layouts", "[conformance]") {
     settings.x = unit_stride_layouts[random.below(4)];
     settings.w = unit_stride_layouts[random.below(4)];
     const std::vector<Settings> results = results_of(settings);
-    check_within_bound(
+    check_linear(
         results[static_cast<std::size_t>(random.below(static_cast<std::int64_t>(results.size())))]);
   }
 }
@@ -383,10 +363,10 @@ TEST_CASE("onednn gives the same bits in every execution, from every thread", "[
     Workload workload(settings, "y");
     workload.fill_real(random);
     workload.execute();
-    const auto expected = bytes_of(workload);
+    const auto expected = workload.output_bytes();
     for (int repeat = 0; repeat < 3; ++repeat) {
       workload.execute();
-      CHECK(bytes_of(workload) == expected);
+      CHECK(workload.output_bytes() == expected);
     }
     const Workload other(settings, "y");
     constexpr std::size_t thread_count = 4;

@@ -30,13 +30,6 @@ const char* const all_sweeps =
     "z = y + bias; s = logsumexp(z, dim=1); t = mean(z - s, dim=0)\n"
     "return z * t, s, t, sum(sum(z * z, dim=0), dim=1), var(z, dim=1)";
 
-std::vector<std::vector<unsigned char>> bytes_of(Workload& workload) {
-  std::vector<std::vector<unsigned char>> bytes;
-  for (std::size_t i = 0; i < workload.plan().result_count(); ++i)
-    bytes.push_back(workload.output(i).bytes());
-  return bytes;
-}
-
 }  // namespace
 
 TEST_CASE("two executions give the same bits", "[conformance]") {
@@ -48,10 +41,10 @@ TEST_CASE("two executions give the same bits", "[conformance]") {
     Workload workload(settings, all_sweeps, operands_of_every_kind());
     workload.fill_real(random);
     workload.execute();
-    const auto first = bytes_of(workload);
+    const auto first = workload.output_bytes();
     for (int repeat = 0; repeat < 3; ++repeat) {
       workload.execute();
-      CHECK(bytes_of(workload) == first);
+      CHECK(workload.output_bytes() == first);
     }
   }
 }
@@ -68,7 +61,7 @@ TEST_CASE("two plans of one program give the same bits", "[conformance]") {
   second.operand("bias").fill(first.operand("bias").elements());
   first.execute();
   second.execute();
-  CHECK(bytes_of(first) == bytes_of(second));
+  CHECK(first.output_bytes() == second.output_bytes());
 }
 
 TEST_CASE("the caller's workspace is used, and nothing beside it", "[conformance]") {
@@ -80,7 +73,7 @@ TEST_CASE("the caller's workspace is used, and nothing beside it", "[conformance
     Workload workload(settings, all_sweeps, operands_of_every_kind());
     workload.fill_real(random);
     workload.execute();
-    const auto expected = bytes_of(workload);
+    const auto expected = workload.output_bytes();
 
     const std::size_t needed = workload.plan().workspace_bytes();
     REQUIRE(needed > 0);
@@ -95,7 +88,7 @@ TEST_CASE("the caller's workspace is used, and nothing beside it", "[conformance
                             needed);
     fence();
     for (std::size_t i = 0; i < workload.plan().result_count(); ++i) workload.output(i).download();
-    CHECK(bytes_of(workload) == expected);
+    CHECK(workload.output_bytes() == expected);
 
     std::vector<unsigned char> after(pattern.size());
     workspace.copy_to_host(after.data());
@@ -112,7 +105,7 @@ TEST_CASE("one plan is executed by several host threads at once", "[conformance]
   Workload workload(medium(dtype), all_sweeps, operands_of_every_kind());
   workload.fill_real(random);
   workload.execute();
-  const auto expected = bytes_of(workload);
+  const auto expected = workload.output_bytes();
 
   constexpr std::size_t thread_count = 4;
   std::vector<std::vector<TestTensor>> outputs(thread_count);

@@ -145,6 +145,18 @@ void check_elements(const TestTensor& output, const Array& expected, const Array
   CHECK(violations == 0);
 }
 
+void check_linear(const Settings& settings) {
+  Random random;
+  INFO(random.hint());
+  INFO(describe(settings));
+  Workload workload(settings, "y");
+  workload.fill_real(random);
+  workload.execute();
+  check_elements(workload.output(),
+                 detail::reference::multiply(workload.x().host(), workload.w().host()),
+                 gemm_error_bound(workload));
+}
+
 void check_exact(Workload& workload) {
   const auto expected =
       detail::reference::expected_results(workload.plan(), workload.host_arguments());

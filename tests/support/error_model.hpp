@@ -31,6 +31,9 @@ std::vector<Array> allowed_errors(const Workload& workload);
 /// (K + 2) * epsilon * sum_k |x||w| (Higham, Accuracy and Stability of Numerical Algorithms, 3.5).
 Array gemm_error_bound(Workload& workload);
 
+/// The product y itself of fresh random numbers against the reference, with gemm_error_bound().
+void check_linear(const Settings& settings);
+
 /// Executed results against the reference, with allowed_errors(). Indices must be equal.
 void check_exact(Workload& workload);
 

@@ -159,6 +159,12 @@ void Workload::execute() {
   }
 }
 
+std::vector<std::vector<unsigned char>> Workload::output_bytes() const {
+  std::vector<std::vector<unsigned char>> bytes;
+  for (const TestTensor& output : outputs_) bytes.push_back(output.bytes());
+  return bytes;
+}
+
 void Workload::check_inputs_unchanged() const {
   CHECK(is_unchanged(x_));
   CHECK(is_unchanged(w_));

@@ -47,6 +47,8 @@ class Workload {
   TestTensor& w() { return w_; }
   TestTensor& operand(const std::string& name) { return tensors_.at(name); }
   TestTensor& output(std::size_t index = 0) { return outputs_.at(index); }
+  /// Of all outputs.
+  std::vector<std::vector<unsigned char>> output_bytes() const;
   void bind(const std::string& scalar, double value) { scalars_[scalar] = value; }
 
   /// Fills every input with Random::quarter(), so that y is exact in float32.
