@@ -87,25 +87,6 @@ struct HostLine {
   double value(std::int64_t i) const { return HostElement<T>::value((*this)[i]); }
 };
 
-/// Lines whose elements are added up across them at once, so that sums are read and written once
-/// for all of them.
-constexpr int host_pass_lines = 4;
-
-template <class T, bool is_contiguous>
-void add_lines(const HostLine<T, is_contiguous> (&lines)[host_pass_lines],
-               const double (&weights)[host_pass_lines], std::int64_t begin, std::int64_t end,
-               HostSum<T>* sums) {
-  for (std::int64_t i = begin; i < end; ++i)
-    for (int line = 0; line < host_pass_lines; ++line)
-      sums[i - begin].add(lines[line].value(i) * weights[line]);
-}
-
-template <class T, bool is_contiguous>
-void add_line(const HostLine<T, is_contiguous>& line, double weight, std::int64_t begin,
-              std::int64_t end, HostSum<T>* sums) {
-  for (std::int64_t i = begin; i < end; ++i) sums[i - begin].add(line.value(i) * weight);
-}
-
 /// What worker `worker` of a pass does.
 template <class T, bool is_contiguous>
 struct HostPass {
@@ -140,6 +121,29 @@ struct HostPass {
     return pass.weights == nullptr ? nullptr : pass.weights + batch * pass.weights_stride;
   }
 
+  /// Adds `count` lines from `outer` on to each other: the sums are read and written once for all.
+  template <int count>
+  Bits take_lines(std::int64_t batch, std::int64_t outer, std::int64_t begin, std::int64_t end,
+                  HostSum<T>* sums, Bits largest) const {
+    const double* const all_weights = weights_of(batch);
+    Line lines[count];
+    double weights[count];
+    for (int i = 0; i < count; ++i) {
+      lines[i] = line(batch, outer + i);
+      weights[i] = all_weights == nullptr ? 1.0 : all_weights[outer + i];
+    }
+    // A part at a time, which the first loop over it leaves in the cache for the second.
+    constexpr std::int64_t part = 512;
+    for (std::int64_t first = begin; first < end; first += part) {
+      const std::int64_t part_end = std::min(first + part, end);
+      for (const Line& each : lines) largest = each.largest(first, part_end, largest);
+      for (std::int64_t i = first; i < part_end; ++i)
+        for (int each = 0; each < count; ++each)
+          sums[i - begin].add(lines[each].value(i) * weights[each]);
+    }
+    return largest;
+  }
+
   Bits along_inner(std::int64_t unit, Bits largest) const {
     const std::int64_t chunk = unit % pass.cut.chunks;
     const std::int64_t group = unit / pass.cut.chunks;
@@ -169,29 +173,12 @@ struct HostPass {
     const std::int64_t last = std::min(first + pass.cut.length, pass.matrix.outer);
     const std::int64_t begin = tile * host_pass_tile;
     const std::int64_t end = std::min(begin + host_pass_tile, pass.matrix.inner);
-    const double* const weights = weights_of(batch);
-    const auto weight = [&](std::int64_t outer) {
-      return weights == nullptr ? 1.0 : weights[outer];
-    };
     HostSum<T> sums[host_pass_tile];
+    constexpr int at_once = 4;
     std::int64_t outer = first;
-    for (; outer + host_pass_lines <= last; outer += host_pass_lines) {
-      const Line lines[] = {line(batch, outer), line(batch, outer + 1), line(batch, outer + 2),
-                            line(batch, outer + 3)};
-      const double of_lines[] = {weight(outer), weight(outer + 1), weight(outer + 2),
-                                 weight(outer + 3)};
-      // A part at a time, which the first loop over it leaves in the cache for the second.
-      constexpr std::int64_t part = 512;
-      for (std::int64_t i = begin; i < end; i += part) {
-        const std::int64_t part_end = std::min(i + part, end);
-        for (const Line& each : lines) largest = each.largest(i, part_end, largest);
-        add_lines(lines, of_lines, i, part_end, sums + (i - begin));
-      }
-    }
-    for (; outer < last; ++outer) {
-      largest = line(batch, outer).largest(begin, end, largest);
-      add_line(line(batch, outer), weight(outer), begin, end, sums);
-    }
+    for (; outer + at_once <= last; outer += at_once)
+      largest = take_lines<at_once>(batch, outer, begin, end, sums, largest);
+    for (; outer < last; ++outer) largest = take_lines<1>(batch, outer, begin, end, sums, largest);
     const std::int64_t place = (chunk * pass.matrix.batch + batch) * pass.matrix.inner + begin;
     for (std::int64_t i = 0; i < end - begin; ++i) store(sums[i], place + i);
     return largest;
