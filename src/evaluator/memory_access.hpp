@@ -36,7 +36,7 @@ struct LaneLayout {
   POSTLUDE_FUNCTION static std::int64_t batch_offset(const OperandAccess& access,
                                                      std::int64_t parts, std::int64_t batch) {
     if (parts == 1) return batch * access.stride_batch;
-    const std::int64_t whole = batch / parts;
+    const std::int64_t whole = batch < parts ? 0 : quotient(batch, parts);
     return whole * access.stride_batch + (batch - whole * parts) * access.stride_part;
   }
 

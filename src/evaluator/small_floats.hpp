@@ -40,6 +40,11 @@ POSTLUDE_FUNCTION float float_of(std::uint32_t bits) {
 }
 
 POSTLUDE_FUNCTION float to_float(Float16 value) {
+#if defined(__CUDA_ARCH__)
+  float converted;
+  asm("cvt.f32.f16 %0, %1;" : "=f"(converted) : "h"(value.bits));
+  return converted;
+#else
   // The exponent moves by a multiplication, which is exact and normalises subnormals on the way;
   // Inf and NaN keep an exponent of ones.
   const std::uint32_t magnitude = static_cast<std::uint32_t>(value.bits & 0x7fffu) << 13;
@@ -47,6 +52,7 @@ POSTLUDE_FUNCTION float to_float(Float16 value) {
   const bool is_special = (value.bits & 0x7c00u) == 0x7c00u;
   const std::uint32_t scaled = bits_of(float_of(magnitude) * 0x1p112f);
   return float_of(sign | (is_special ? magnitude | 0x7f800000u : scaled));
+#endif
 }
 
 POSTLUDE_FUNCTION float to_float(BFloat16 value) {
@@ -55,6 +61,11 @@ POSTLUDE_FUNCTION float to_float(BFloat16 value) {
 
 /// To the nearest, ties to even; overflow gives Inf; a NaN stays a NaN.
 POSTLUDE_FUNCTION Float16 to_float16(float value) {
+#if defined(__CUDA_ARCH__)
+  Float16 converted;
+  asm("cvt.rn.f16.f32 %0, %1;" : "=h"(converted.bits) : "f"(value));
+  return converted;
+#else
   const std::uint32_t bits = bits_of(value);
   const std::uint32_t sign = bits >> 16 & 0x8000u;
   const std::uint32_t magnitude = bits & 0x7fffffffu;
@@ -70,13 +81,20 @@ POSTLUDE_FUNCTION Float16 to_float16(float value) {
     result = (magnitude + 0xfffu + (magnitude >> 13 & 1u) - 0x38000000u) >> 13;
   }
   return {static_cast<std::uint16_t>(sign | result)};
+#endif
 }
 
 POSTLUDE_FUNCTION BFloat16 to_bfloat16(float value) {
+#if defined(__CUDA_ARCH__) && __CUDA_ARCH__ >= 800
+  BFloat16 converted;
+  asm("cvt.rn.bf16.f32 %0, %1;" : "=h"(converted.bits) : "f"(value));
+  return converted;
+#else
   const std::uint32_t bits = bits_of(value);
   const bool is_nan = (bits & 0x7fffffffu) > 0x7f800000u;
   const std::uint32_t rounded = is_nan ? bits | 0x400000u : bits + 0x7fffu + (bits >> 16 & 1u);
   return {static_cast<std::uint16_t>(rounded >> 16)};
+#endif
 }
 
 /// A float that rounds to any shorter format as `value` itself would: truncated, with the last bit
