@@ -34,6 +34,11 @@ constexpr std::int64_t least_k_by_default = 128;
 
 bool is_small(DataType dtype) { return dtype == DataType::float16 || dtype == DataType::bfloat16; }
 
+/// Of 16-bit floats.
+HopperFormat format_of(DataType dtype) {
+  return dtype == DataType::float16 ? HopperFormat::float16 : HopperFormat::bfloat16;
+}
+
 GemmSize size_of_product(const GemmProblem& problem) { return {problem.m, problem.n, problem.k}; }
 
 int attribute_of(const ExecutionSpace& space, cudaDeviceAttr attribute) {
@@ -90,7 +95,7 @@ class HopperGemm final : public GemmPlan {
       extrema_bytes_ = std::max(splitting_bytes(problem.m, problem.k, problem.x.column),
                                 splitting_bytes(problem.n, problem.k, problem.w.column));
     } else {
-      format_ = problem.dtype == DataType::float16 ? HopperFormat::float16 : HopperFormat::bfloat16;
+      format_ = format_of(problem.dtype);
       unprepared_ = choose_hopper_tiling(format_, size, processors_);
       prepared_ = unprepared_;
     }
@@ -438,13 +443,28 @@ std::string refusal(const ExecutionSpace& space, const GemmProblem& problem) {
   return reason;
 }
 
-/// Seconds of a product that the other engines will need, as far as they take the problem.
+/// Bytes an element that a sweep over y reads and writes where a stage follows: y, float32 or not,
+/// and a result.
+double sweep_bytes(const GemmProblem& problem) {
+  if (!problem.precedes_stage) return 0;
+  return is_small(problem.dtype) ? 6 : 8;
+}
+
+/// Seconds of such a sweep.
+double sweep_seconds(const GemmProblem& problem) {
+  return problem.precedes_stage ? stage_seconds(size_of_product(problem), sweep_bytes(problem)) : 0;
+}
+
+/// Seconds of a product and a sweep that the other engines will need, as far as they take the
+/// problem.
 double rival_seconds(const GemmProblem& problem) {
   const GemmSize size = size_of_product(problem);
-  if (is_small(problem.dtype)) return small_gemm_seconds(size);
-  if (problem.compute == ComputeMode::f32) return strict_gemm_seconds(size);
-  if (!is_small_emulated(problem)) return split_gemm_seconds(size);
-  return std::min(strict_gemm_seconds(size), split_gemm_seconds(size));
+  const double sweep = sweep_seconds(problem);
+  if (is_small(problem.dtype)) return small_gemm_seconds(format_of(problem.dtype), size) + sweep;
+  const double strict = strict_gemm_seconds(size) + sweep;
+  if (problem.compute == ComputeMode::f32) return strict;
+  const double split = split_gemm_seconds(size, sweep_bytes(problem));
+  return is_small_emulated(problem) ? std::min(strict, split) : split;
 }
 
 std::string microseconds(double seconds) {
@@ -480,11 +500,9 @@ class HopperEngine final : public Engine {
     answer.candidate.weights_bytes = gemm->weights_bytes();
     answer.candidate.reason = remark(*gemm, problem);
     if (!is_trivial(problem)) {
-      const double bytes = is_small(problem.dtype) ? 6 : 8;  // of y, float32 or not, and a result
-      const double sweep =
-          problem.precedes_stage ? stage_seconds(size_of_product(problem), bytes) : 0;
-      const double rival = rival_seconds(problem) + sweep;
-      const double own = gemm->seconds() + (gemm->leaves_stage(problem) ? sweep : 0);
+      const double rival = rival_seconds(problem);
+      const double own =
+          gemm->seconds() + (gemm->leaves_stage(problem) ? sweep_seconds(problem) : 0);
       const bool is_exact = problem.compute != ComputeMode::f32 || problem.k >= least_k_by_default;
       answer.candidate.is_second_choice = own > rival || !is_exact;
       answer.candidate.reason += "; about " + microseconds(own) +

@@ -1,6 +1,7 @@
 #include "gemm/hopper_tiling.hpp"
 
 #include <algorithm>
+#include <cmath>
 
 #include "evaluator/quotient_up.hpp"
 
@@ -11,15 +12,19 @@ namespace {
 // Numbers of this model are fitted to measured times (perf/NOTES.md, "Choice of engine"): a term
 // that is named for one cause takes in what goes along with it.
 
-/// Bytes a second of passes that read and write: over y or slices, splitting x, splitting w, and
-/// a sweep over y.
-constexpr double pass_speed = 3.2e12;
-constexpr double x_splitting_speed = 1.94e12;
-constexpr double w_splitting_speed = 3.77e12;
+/// Bytes a second of passes that read and write: over slices, splitting x (a small and a large one)
+/// or w, and a sweep over y.
+constexpr double slices_speed = 2.84e12;
+constexpr double small_x_splitting_speed = 1.27e12;
+constexpr double x_splitting_speed = 1.93e12;
+constexpr double w_splitting_speed = 3.63e12;
+/// At which 16-bit floats are read from memory, whatever the number of rows of x.
+constexpr double small_read_speed = 4.5e12;
 constexpr double sweep_speed = 2.37e12;
 /// A kernel in a row of others; a sweep's; all those of the engine split; the vendor's with 16-bit
 /// floats.
 constexpr double launch_seconds = 2.5e-6;
+constexpr double slices_launch_seconds = 4.5e-6;
 constexpr double sweep_launch_seconds = 4.0e-6;
 constexpr double split_launches_seconds = 16.4e-6;
 constexpr double small_launch_seconds = 3.36e-6;
@@ -30,6 +35,26 @@ bool is_small(HopperFormat format) {
 
 double product_of(std::int64_t a, std::int64_t b) {
   return static_cast<double>(a) * static_cast<double>(b);
+}
+
+/// Of two parts, three products.
+double flops_of_parts(const GemmSize& size) {
+  return 6 * static_cast<double>(size.m) * product_of(size.n, size.k);
+}
+
+/// The part of its speed at which the kernel multiplies parts for so long: products of some
+/// milliseconds are slowed down by the limit of power.
+double share_at_power(double flops) { return flops > 6e12 ? 0.75 : flops > 1.5e12 ? 0.92 : 1; }
+
+/// The same with 16-bit floats.
+double small_share_at_power(const GemmSize& size) { return flops_of_parts(size) > 6e12 ? 0.93 : 1; }
+
+/// The vendor's GEMM of parts, operations a second.
+double parts_speed(double flops) { return flops > 1e13 ? 650e12 : flops > 6e12 ? 754e12 : 884e12; }
+
+double x_splitting_seconds(const GemmSize& size) {
+  const double bytes = product_of(size.m, size.k) * 8;
+  return bytes / (bytes < 60e6 ? small_x_splitting_speed : x_splitting_speed);
 }
 
 /// What the kernels of a format take: fitted to 60 shapes and to the small batches of NOTES.md.
@@ -44,10 +69,10 @@ struct Costs {
 };
 
 Costs costs_of(HopperFormat format) {
-  if (is_small(format)) return {0.382e-6, 0.292e-6, 16384, 6.27e12, 2.91e-6, 3.93e-6, 3.08e-6};
+  if (is_small(format)) return {0.335e-6, 0.292e-6, 16384, 6.27e12, 1.5e-6, 3.2e-6, 4.0e-6};
   if (format == HopperFormat::streamed)
-    return {1.36e-6, 0.97e-6, 32768, 3.97e12, 0.15e-6, 8.5e-6, 7.5e-6};
-  return {1.09e-6, 0.59e-6, 32768, 3.97e12, 0.15e-6, 8.5e-6, 7.5e-6};
+    return {1.217e-6, 1.005e-6, 32768, 4.43e12, 2.21e-6, 6.94e-6, 7.47e-6};
+  return {0.932e-6, 0.663e-6, 32768, 4.43e12, 2.21e-6, 6.94e-6, 7.47e-6};
 }
 
 double seconds_of(HopperFormat format, const GemmSize& size, const HopperTiling& tiling,
@@ -62,15 +87,19 @@ double seconds_of(HopperFormat format, const GemmSize& size, const HopperTiling&
       static_cast<double>(std::min<std::int64_t>(tiles, processors)) /
       static_cast<double>(std::min<std::int64_t>(quotient_up(size.m, tiling.columns), 8));
   const double columns = tiling.columns / 128.0;
-  const double step = std::max(
+  double step = std::max(
       {costs.of_products * columns, costs.least, costs.w_bytes * askers / costs.read_speed});
+  step /= is_small(format) ? small_share_at_power(size) : share_at_power(flops_of_parts(size));
   double seconds = costs.of_launches + product_of(waves, steps) * step +
                    static_cast<double>(waves) * (costs.of_wave + costs.of_store * columns);
-  if (!is_small(format)) seconds += product_of(size.m, size.k) * 8 / x_splitting_speed;
-  // Two parts have a kernel after the product all the same, which adds slices too.
+  if (is_small(format))
+    seconds = std::max(seconds, costs.of_launches + costs.of_wave +
+                                    product_of(size.n, size.k) * 2 / small_read_speed);
+  else
+    seconds += x_splitting_seconds(size);
   if (tiling.slices > 1)
-    seconds += (is_small(format) ? 2 * launch_seconds : 0) +
-               product_of(size.m, size.n) * 4 * (2 * tiling.slices) / pass_speed;
+    seconds +=
+        slices_launch_seconds + product_of(size.m, size.n) * 4 * (2 * tiling.slices) / slices_speed;
   return seconds;
 }
 
@@ -121,20 +150,28 @@ double strict_gemm_seconds(const GemmSize& size) {
          std::max(2 * rows * product_of(size.n, size.k) / speed, w_bytes / 3.8e12);
 }
 
-double split_gemm_seconds(const GemmSize& size) {
-  const double flops = 6 * static_cast<double>(size.m) * product_of(size.n, size.k);
+double split_gemm_seconds(const GemmSize& size, double sweep_bytes) {
   // With few elements of y most of the device has nothing to do.
-  const double speed = product_of(size.m, size.n) < 131072 ? 200e12 : 751e12;
+  const double flops = flops_of_parts(size);
+  const double speed = std::min(parts_speed(flops), 0.8e12 * std::sqrt(product_of(size.m, size.n)));
   const double gemms = std::max(flops / speed, product_of(size.n, size.k) * 4 / 3.24e12);
   // The second product adds to the first one's result, which has two rows for each of x below 257.
-  const double y_bytes = product_of(size.m <= 256 ? 2 * size.m : size.m, size.n) * 8;
-  return splitting_seconds(size) + split_launches_seconds + gemms +
-         (product_of(size.m, size.k) * 8 + y_bytes) / pass_speed;
+  const double y_bytes = product_of(size.m <= 256 ? 2 * size.m : size.m, size.n) * 12;
+  const double y_speed = y_bytes < 100e6 ? 7.4e12 : 3.7e12;  // in the cache before memory, or not
+  return splitting_seconds(size) + split_launches_seconds + gemms + x_splitting_seconds(size) +
+         y_bytes / y_speed + product_of(size.m, size.n) * sweep_bytes / sweep_speed;
 }
 
-double small_gemm_seconds(const GemmSize& size) {
+double small_gemm_seconds(HopperFormat format, const GemmSize& size) {
+  // For one row of 1024 or so columns cuBLASLt takes an algorithm that goes through k in one piece.
+  if (size.m == 1 && size.n > 896 && size.n < 1152 && size.k < 3072)
+    return small_launch_seconds + 2.7e-6 + static_cast<double>(size.k) * 5.1e-9;
   const double flops = 2 * static_cast<double>(size.m) * product_of(size.n, size.k);
-  return small_launch_seconds + std::max(flops / 847e12, product_of(size.n, size.k) * 2 / 4.3e12);
+  const double w_bytes = product_of(size.n, size.k) * 2;
+  // One row of float16 is read at less than the speed of memory where w is not very large.
+  const bool is_slow_row =
+      format == HopperFormat::float16 && size.m == 1 && w_bytes > 1e8 && w_bytes < 2e8;
+  return small_launch_seconds + std::max(flops / 847e12, w_bytes / (is_slow_row ? 3.6e12 : 4.3e12));
 }
 
 }  // namespace detail

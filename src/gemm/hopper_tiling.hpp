@@ -52,11 +52,13 @@ double splitting_seconds(const GemmSize& size);
 /// GEMM's kernel spares.
 double stage_seconds(const GemmSize& size, double bytes);
 
-/// Seconds that the vendor's GEMM takes in strict float32, the engine split with all that belongs
-/// to it, and the vendor's GEMM with 16-bit floats.
+/// Seconds that the vendor's GEMM takes in strict float32, and with 16-bit floats.
 double strict_gemm_seconds(const GemmSize& size);
-double split_gemm_seconds(const GemmSize& size);
-double small_gemm_seconds(const GemmSize& size);
+double small_gemm_seconds(HopperFormat format, const GemmSize& size);
+
+/// Seconds of the engine split with all that belongs to it, also a sweep over y that reads and
+/// writes so many bytes an element.
+double split_gemm_seconds(const GemmSize& size, double sweep_bytes);
 
 }  // namespace detail
 }  // namespace postlude
