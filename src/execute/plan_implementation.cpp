@@ -92,25 +92,36 @@ std::vector<PlannedStage>::const_iterator stage_on_y(const ExecutionPlan& plan) 
 /// Whether an engine may have a kernel made for the stage that follows the GEMM.
 bool precedes_stage(const ExecutionPlan& plan, StageCompilation compilation) {
   const auto stage = stage_on_y(plan);
-  return stage != plan.stages.end() && stage->window_count == 0 && !stage->inner_is_rows &&
-         may_compile(*stage, compilation) && runtime_compilation_refusal(plan.gemm.backend).empty();
+  return stage != plan.stages.end() && !stage->inner_is_rows && may_compile(*stage, compilation) &&
+         runtime_compilation_refusal(plan.gemm.backend).empty();
 }
 
-/// Lets the chosen engine take in the first stage that reads y, where it visits y's elements.
-void take_in_stage(ExecutionPlan& plan, const GemmPlan& gemm, StageCompilation compilation) {
-  const auto stage = stage_on_y(plan);
-  if (stage == plan.stages.end()) return;
-  const bool keeps_y = has_y_as_result(plan) || std::any_of(stage + 1, plan.stages.cend(), reads_y);
-  const TakenStage taken = gemm.take_in(
-      plan.gemm, {*stage, expected_stage(plan, *stage), keeps_y, may_compile(*stage, compilation)});
+/// Lets the chosen engine take in the first stages that read y, where they visit y's elements.
+void take_in_stages(ExecutionPlan& plan, const GemmPlan& gemm, StageCompilation compilation) {
+  const auto first = stage_on_y(plan);
+  if (first == plan.stages.end()) return;
+  const auto end = std::find_if(first, plan.stages.cend(), [&](const PlannedStage& stage) {
+    return !reads_y(stage) || !(stage.domain == plan.program.y);
+  });
+  std::vector<Stage> bound;
+  bound.reserve(static_cast<std::size_t>(end - first));
+  FollowingStages stages;
+  for (auto stage = first; stage != end; ++stage) {
+    const bool keeps_y =
+        has_y_as_result(plan) || std::any_of(stage + 1, plan.stages.cend(), reads_y);
+    bound.push_back(expected_stage(plan, *stage));
+    stages.push_back({*stage, bound.back(), keeps_y, may_compile(*stage, compilation)});
+  }
+  const TakenStages taken = gemm.take_in(plan.gemm, stages);
   EngineCandidate& engine = plan.engines[plan.chosen_engine];
   engine.leaves_out = taken.refusal;
   if (taken.words.empty()) return;
   engine.taken_in = taken.words;
-  plan.taken_stage = static_cast<std::size_t>(stage - plan.stages.cbegin());
-  plan.keeps_y = keeps_y;
+  plan.taken_stage = static_cast<std::size_t>(first - plan.stages.cbegin());
+  plan.taken_count = taken.count;
+  plan.keeps_y = stages[taken.count - 1].keeps_y;
   engine.workspace_bytes = std::max(engine.workspace_bytes, taken.workspace_bytes);
-  plan.workspace_bytes = plan.engine_offset;
+  plan.workspace_bytes = leaves_out_y(plan) ? plan.y_offset : plan.engine_offset;
   place_engine(plan, std::move(plan.engines), plan.chosen_engine);
 }
 
@@ -202,7 +213,7 @@ ExecutionPlan make_plan(const ExecutionSpace& space, const LinearProblem& proble
                                               "': the problem is '" + text_of(plan.gemm) + "'");
   if (options.autotune || !kept.algorithms.empty())
     chosen = settle_algorithms(space, plan, {options.autotune, kept.algorithms});
-  take_in_stage(plan, *chosen, options.compilation);
+  take_in_stages(plan, *chosen, options.compilation);
   return plan;
 }
 
@@ -248,12 +259,10 @@ void compile_worthwhile(const ExecutionPlan& plan, Backend backend, StageCompila
     throw Error(Status::unsupported, "compilation is 'always': " + refusal);
   }
   std::vector<SweptStage> stages;
-  const bool takes_in = !plan.engines.empty() && !plan.engines[plan.chosen_engine].taken_in.empty();
   for (std::size_t i = 0; i < plan.stages.size(); ++i) {
     const PlannedStage& stage = plan.stages[i];
     // What the GEMM takes in needs a sweep only where its operands are not as they are expected.
-    const bool is_taken_in = takes_in && i == plan.taken_stage;
-    if (is_taken_in && compilation == StageCompilation::automatic) continue;
+    if (takes_in(plan, i) && compilation == StageCompilation::automatic) continue;
     if (may_compile(stage, compilation))
       stages.push_back({stage.sweep, expected_stage(plan, stage)});
   }
@@ -312,6 +321,7 @@ void PlanImplementation::execute(const ExecutionSpace& space, const Arguments& a
       validate(space.backend(), arguments, workspace, workspace_bytes);
 
   std::optional<WorkspacePool::Lease> lease;
+  std::optional<WorkspacePool::Lease> y_lease;
   BoundMemory memory;
   memory.workspace = static_cast<char*>(workspace);
   const GemmWeights* const weights = weights_for(arguments);
@@ -355,14 +365,27 @@ void PlanImplementation::execute(const ExecutionSpace& space, const Arguments& a
     enqueue_stages(space, plan_, first, last, memory, bindings, arguments.outputs, condition);
   };
   std::size_t next = 0;
-  if (!plan_.engines[plan_.chosen_engine].taken_in.empty()) {
+  if (plan_.taken_count > 0) {
     next = plan_.taken_stage;
+    const std::size_t end = next + plan_.taken_count;
     enqueue(0, next);
-    const PlannedStage& stage = plan_.stages[next];
-    Stage bound = bind_stage(plan_, stage, memory, bindings, arguments.outputs);
-    bound.condition = condition;
-    if (gemm_->run_with(space, gemm, gemm_arguments, {stage, bound, plan_.keeps_y, false}))
-      return enqueue(next + 1, plan_.stages.size());
+    std::vector<Stage> bound;
+    bound.reserve(plan_.taken_count);
+    FollowingStages stages;
+    stages.reserve(plan_.taken_count);
+    for (std::size_t i = next; i < end; ++i) {
+      bound.push_back(bind_stage(plan_, plan_.stages[i], memory, bindings, arguments.outputs));
+      bound.back().condition = condition;
+      stages.push_back({plan_.stages[i], bound.back(), plan_.keeps_y, false});
+    }
+    if (gemm_->run_with(space, gemm, gemm_arguments, stages))
+      return enqueue(end, plan_.stages.size());
+    if (leaves_out_y(plan_)) {
+      // Rare: operands are not as they are expected, and a sweep has to read y.
+      y_lease.emplace(y_pool_.acquire(space, plan_.y_bytes));
+      memory.y = y_lease->data();
+      gemm_arguments.y = memory.y;
+    }
   }
   if (plan_.panels.cut != PanelCut::none)
     return run_in_panels(space, plan_, *gemm_, gemm, gemm_arguments, memory, bindings,

@@ -154,17 +154,19 @@ class CublasLtGemm final : public GemmPlan {
           "the engine kokkos_kernels");
   }
 
-  TakenStage take_in(const GemmProblem& problem, const FollowingStage& stage) const override {
+  TakenStages take_in(const GemmProblem& problem, const FollowingStages& stages) const override {
+    const FollowingStage& stage = stages.front();
     if (is_trivial(problem) || stage.keeps_y) return {};
     const std::optional<VendorEpilogue> epilogue = as_vendor_epilogue(stage.planned, stage.bound);
     if (!epilogue || !is_writable(problem, *epilogue)) return {};
     if (!settle(with_result(problem, *epilogue), *epilogue)) return {};
-    return {to_string(*epilogue), workspace_bytes_, ""};
+    return {to_string(*epilogue), 1, workspace_bytes_, ""};
   }
 
   bool run_with(const ExecutionSpace& space, const GemmProblem& problem,
-                const GemmArguments& arguments, const FollowingStage& stage) const override {
+                const GemmArguments& arguments, const FollowingStages& stages) const override {
     if (is_trivial(problem)) return false;
+    const FollowingStage& stage = stages.front();
     const std::optional<VendorEpilogue> epilogue = as_vendor_epilogue(stage.planned, stage.bound);
     return epilogue && is_writable(problem, *epilogue) &&
            multiply(with_result(problem, *epilogue), *epilogue, arguments, stream_of(space));

@@ -4,6 +4,7 @@
 #include <cstddef>
 #include <memory>
 #include <string>
+#include <vector>
 
 #include <postlude/execution_space.hpp>
 
@@ -45,7 +46,7 @@ struct GemmArguments {
   const int* unless = nullptr;
 };
 
-/// The first stage that reads y.
+/// A stage that reads y and visits y's elements.
 struct FollowingStage {
   const PlannedStage& planned;
   /// With its addresses; when the plan is made, with the dtypes and strides that are expected.
@@ -54,9 +55,13 @@ struct FollowingStage {
   bool may_compile = false;  ///< a few seconds may be spent on a kernel of its own
 };
 
-/// What a GEMM takes in of the stage that follows it.
-struct TakenStage {
-  std::string words;  ///< for example "bias"; "" when nothing
+/// The first stage that reads y, and stages right after it; never empty.
+using FollowingStages = std::vector<FollowingStage>;
+
+/// What a GEMM takes in of the stages that follow it.
+struct TakenStages {
+  std::string words;      ///< for example "bias"; "" when nothing
+  std::size_t count = 1;  ///< of the stages, from the first one on
   std::size_t workspace_bytes = 0;
   std::string
       refusal;  ///< why it takes in nothing, where there is more to say than that it never does
@@ -101,15 +106,15 @@ class GemmPlan {
   /// engine made.
   virtual bool can_do_without(const GemmWeights&) const { return false; }
 
-  /// Whether the GEMM can compute the stage that follows it from its sums, and of what that is.
-  /// Makes ready for it.
-  virtual TakenStage take_in(const GemmProblem&, const FollowingStage&) const { return {}; }
+  /// Whether the GEMM can compute stages that follow it from its sums, how many and of what that
+  /// is. Makes ready for them.
+  virtual TakenStages take_in(const GemmProblem&, const FollowingStages&) const { return {}; }
 
-  /// Enqueues the GEMM and the whole stage that follows it, and writes y only where the stage keeps
-  /// it; or does nothing, and returns false, where the stage's operands are not as take_in() needs
-  /// them.
+  /// Enqueues the GEMM and the whole of these stages, which it has taken in, and writes y only
+  /// where the last one keeps it; or does nothing, and returns false, where the stages' operands
+  /// are not as take_in() needs them.
   virtual bool run_with(const ExecutionSpace&, const GemmProblem&, const GemmArguments&,
-                        const FollowingStage&) const {
+                        const FollowingStages&) const {
     return false;
   }
 

@@ -11,6 +11,7 @@
 #include "gemm/hopper.hpp"
 #include "gemm/hopper_kernels.hpp"
 #include "gemm/hopper_stage_kernels.hpp"
+#include "gemm/hopper_tile_stages.hpp"
 #include "gemm/kokkos_kernels.hpp"
 #include "gemm/matrix_form.hpp"
 #include "gemm/split_gemm_weights.hpp"
@@ -148,41 +149,36 @@ class HopperGemm final : public GemmPlan {
     return !needs_fallback(arguments);
   }
 
-  TakenStage take_in(const GemmProblem& problem, const FollowingStage& stage) const override {
+  TakenStages take_in(const GemmProblem& problem, const FollowingStages& stages) const override {
     if (is_trivial(problem)) return {};
-    TakenStage taken;
-    taken.refusal = stage_refusal(problem, stage);
+    TakenStages taken;
+    taken.refusal = stage_refusal(problem, stages.front());
     if (!taken.refusal.empty()) return taken;
-    // With and without prepared weights. Where one of them cannot, the other does not either.
-    std::vector<HopperStageKernel> kernels = {stage_kernel(stage, false)};
-    if (is_split_ && stage_kernel(stage, true).format != kernels[0].format)
-      kernels.push_back(stage_kernel(stage, true));
-    const compat::CurrentDevice current(device_);
-    taken.refusal = compile_hopper_stage(kernels, stage.bound);
-    if (!taken.refusal.empty()) return taken;
-    std::size_t partials_bytes = 0;
-    for (const HopperStageKernel& kernel : kernels) {
-      load_hopper_stage_kernel(find_hopper_stage(kernel, stage.bound).kernel, kernel.format,
-                               kernel.columns);
-      partials_bytes =
-          std::max(partials_bytes, aligned_bytes(hopper_partials_bytes(kernel, stage.bound)));
+    // More stages may need more registers than there are.
+    for (taken.count = stages_on_tiles(stages); taken.count > 0; --taken.count) {
+      taken.refusal = make_ready_for(stages, static_cast<int>(taken.count));
+      if (!taken.refusal.empty()) continue;
+      taken.words = "all of it, tile by tile";
+      taken.workspace_bytes = workspace_bytes();
+      break;
     }
-    partials_bytes_ = partials_bytes;
-    taken.words = "all of it, tile by tile";
-    taken.workspace_bytes = workspace_bytes();
     return taken;
   }
 
   bool run_with(const ExecutionSpace& space, const GemmProblem& problem,
-                const GemmArguments& arguments, const FollowingStage& stage) const override {
+                const GemmArguments& arguments, const FollowingStages& stages) const override {
     if (is_trivial(problem) || needs_fallback(arguments)) return false;
-    Taken taken{stage_kernel(stage, arguments.weights != nullptr), &stage, {}, {}};
-    taken.functions = find_hopper_stage(taken.made_for, stage.bound);
+    Taken taken;
+    taken.made_for =
+        stage_kernel(stages, static_cast<int>(stages.size()), arguments.weights != nullptr);
+    taken.stages = bound_stages(stages);
+    taken.keeps_y = stages.back().keeps_y;
+    taken.functions = find_hopper_stages(taken.made_for, taken.stages);
     if (taken.functions.kernel == nullptr) return false;
     for (std::int64_t batch = 0; batch < problem.batch; ++batch)
       run_matrix(problem, arguments, batch, &taken, stream_of(space));
-    finish_hopper_stage(taken.functions, taken.made_for, taken.epilogue, stage.bound,
-                        stream_of(space));
+    finish_hopper_stages(taken.functions, taken.made_for, taken.epilogue, taken.stages,
+                         stream_of(space));
     return true;
   }
 
@@ -198,10 +194,11 @@ class HopperGemm final : public GemmPlan {
   }
 
  private:
-  /// A stage that is run on the sums.
+  /// Stages that are run on the sums.
   struct Taken {
     HopperStageKernel made_for;
-    const FollowingStage* stage;
+    HopperStages stages = {};
+    bool keeps_y = false;
     HopperStageFunctions functions;
     HopperEpilogue epilogue;
   };
@@ -217,8 +214,9 @@ class HopperGemm final : public GemmPlan {
     const PlannedStage& planned = stage.planned;
     if (!hopper_stage_refusal().empty()) return hopper_stage_refusal();
     if (!stage.may_compile) return "the plan compiles no stage of this size";
-    if (planned.window_count > 0) return "the stage visits y by windows";
-    if (planned.inner_is_rows || problem.y.column != 1) return "y is not row-major";
+    if (problem.y.column != 1) return "y is not row-major";
+    const std::string refusal = tile_refusal(planned);
+    if (!refusal.empty()) return refusal;
     if (has_slices()) return "k is cut into slices, whose sums are added afterwards";
     if (streams_narrow_tiles_for_long(problem))
       return "w is split as it streams, in narrow tiles: a kernel that stores y is faster at it";
@@ -235,22 +233,56 @@ class HopperGemm final : public GemmPlan {
            quotient_up(problem.k, hopper_step) > 32;
   }
 
-  static int y_of(const PlannedStage& planned) {
-    const auto y = std::find_if(
-        planned.operands.begin(), planned.operands.end(),
-        [](const StageOperand& operand) { return operand.role == OperandRole::gemm_result; });
-    return static_cast<int>(y - planned.operands.begin());
+  /// How many of the stages a tile can run one after another.
+  static std::size_t stages_on_tiles(const FollowingStages& stages) {
+    std::vector<const PlannedStage*> taken = {&stages.front().planned};
+    while (taken.size() < std::min<std::size_t>(stages.size(), most_tile_stages)) {
+      const FollowingStage& next = stages[taken.size()];
+      if (!next.may_compile || !can_follow_on_tile(next.planned, taken)) break;
+      taken.push_back(&next.planned);
+    }
+    return taken.size();
   }
 
-  HopperStageKernel stage_kernel(const FollowingStage& stage, bool is_prepared) const {
+  static HopperStages bound_stages(const FollowingStages& stages) {
+    HopperStages bound = {};
+    for (std::size_t i = 0; i < std::min(stages.size(), bound.size()); ++i)
+      bound[i] = &stages[i].bound;
+    return bound;
+  }
+
+  /// Compiles kernels for the first `count` stages. Returns why they cannot be used, "" when they
+  /// can.
+  std::string make_ready_for(const FollowingStages& stages, int count) const {
+    // With and without prepared weights. Where one of them cannot, the other does not either.
+    std::vector<HopperStageKernel> kernels = {stage_kernel(stages, count, false)};
+    if (is_split_ && stage_kernel(stages, count, true).format != kernels[0].format)
+      kernels.push_back(stage_kernel(stages, count, true));
+    const compat::CurrentDevice current(device_);
+    const HopperStages bound = bound_stages(stages);
+    const std::string refusal = compile_hopper_stages(kernels, bound);
+    if (!refusal.empty()) return refusal;
+    std::size_t partials_bytes = 0;
+    for (const HopperStageKernel& kernel : kernels) {
+      load_hopper_stage_kernel(find_hopper_stages(kernel, bound).kernel, kernel.format,
+                               kernel.columns, kernel.count);
+      partials_bytes =
+          std::max(partials_bytes, aligned_bytes(hopper_partials_bytes(kernel, bound)));
+    }
+    partials_bytes_ = partials_bytes;
+    return "";
+  }
+
+  HopperStageKernel stage_kernel(const FollowingStages& stages, int count, bool is_prepared) const {
     HopperStageKernel kernel;
     const bool is_streamed = !is_prepared && route_ == WeightsRoute::streamed;
     kernel.format = !is_split_    ? format_
                     : is_streamed ? HopperFormat::streamed
                                   : HopperFormat::split;
     kernel.columns = (is_prepared || !is_streamed ? prepared_ : unprepared_).tiling.columns;
-    kernel.sweep = stage.planned.sweep;
-    kernel.y = y_of(stage.planned);
+    kernel.count = count;
+    for (int i = 0; i < count; ++i)
+      kernel.stages[i] = tile_stage_of(stages[static_cast<std::size_t>(i)].planned);
     return kernel;
   }
 
@@ -276,7 +308,7 @@ class HopperGemm final : public GemmPlan {
     fallback_->run(space, portable_problem(problem), own);
   }
 
-  /// One product, with the stage that is taken in, if there is one.
+  /// One product, with the stages that are taken in, if there are any.
   void run_matrix(const GemmProblem& problem, const GemmArguments& arguments, std::int64_t batch,
                   Taken* taken, cudaStream_t stream) const {
     char* place = static_cast<char*>(arguments.workspace);
@@ -360,14 +392,14 @@ class HopperGemm final : public GemmPlan {
     }
 
     if (taken != nullptr) {
-      if (taken->stage->keeps_y) {
+      if (taken->keeps_y) {
         product.y = static_cast<float*>(arguments.y) + batch * problem.y.batch;
         product.y_row_stride = problem.y.row;
         product.y_column_stride = 1;
       }
       taken->epilogue = {of_x, of_w, batch, partials};
       hopper_multiply_with(taken->functions.kernel, product, tiling, taken->epilogue,
-                           taken->stage->bound, stream);
+                           taken->stages.data(), taken->made_for.count, stream);
       return;
     }
 

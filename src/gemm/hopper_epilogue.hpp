@@ -9,7 +9,11 @@
 namespace postlude {
 namespace detail {
 
-/// What a kernel that runs a stage on its sums is given beside the product and the stage.
+/// Stages that a kernel may run on its sums one after another. With so many of them there is still
+/// room for the ring of stages of k.
+constexpr int most_tile_stages = 3;
+
+/// What a kernel that runs stages on its sums is given beside the product and the stages.
 struct HopperEpilogue {
   /// For elements that are computed again; of null scales where x and w are not split.
   SplitFactor x;

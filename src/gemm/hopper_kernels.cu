@@ -20,8 +20,7 @@ namespace {
 
 /// hopper_streamed.cuh has a kernel of its own for these, which is faster.
 template <HopperFormat format, int columns>
-constexpr bool is_streamed_in_narrow_tiles =
-    (format == HopperFormat::streamed) && (columns < 128);
+constexpr bool is_streamed_in_narrow_tiles = (format == HopperFormat::streamed) && (columns < 128);
 
 template <HopperFormat format, int columns>
 __global__ void __launch_bounds__(Layout<format, columns, 0>::threads, 1)
@@ -92,14 +91,17 @@ constexpr Launch launch_of() {
 struct Variant {
   const void* kernel;
   Launch storing;
-  Launch with_stage;
+  Launch with_stages[most_tile_stages];  ///< one, two, ...
 };
 
 template <HopperFormat format, int columns>
 Variant variant_of() {
   Variant variant{reinterpret_cast<const void*>(hopper_tiles<format, columns>),
                   launch_of<format, columns, 0>(),
-                  launch_of<format, columns, sizeof(StageMemory)>()};
+                  {launch_of<format, columns, sizeof(StageMemory<1>)>(),
+                   launch_of<format, columns, sizeof(StageMemory<2>)>(),
+                   launch_of<format, columns, sizeof(StageMemory<3>)>()}};
+  static_assert(most_tile_stages == 3, "a launch for each number of stages");
   if constexpr (is_streamed_in_narrow_tiles<format, columns>)
     variant.storing.dynamic_bytes = streamed::StreamedLayout<columns>::dynamic_bytes;
   return variant;
@@ -191,8 +193,8 @@ void load_hopper_kernel(HopperFormat format, const HopperTiling& tiling) {
   allow_shared_memory(variant.kernel, variant.storing);
 }
 
-void load_hopper_stage_kernel(const void* kernel, HopperFormat format, int columns) {
-  allow_shared_memory(kernel, variant_of(format, columns).with_stage);
+void load_hopper_stage_kernel(const void* kernel, HopperFormat format, int columns, int stages) {
+  allow_shared_memory(kernel, variant_of(format, columns).with_stages[stages - 1]);
 }
 
 void hopper_multiply(const HopperProduct& product, const HopperTiling& tiling,
@@ -205,11 +207,12 @@ void hopper_multiply(const HopperProduct& product, const HopperTiling& tiling,
 
 void hopper_multiply_with(const void* kernel, const HopperProduct& product,
                           const HopperTiling& tiling, const HopperEpilogue& epilogue,
-                          const Stage& stage, cudaStream_t stream) {
+                          const Stage* const* stages, int count, cudaStream_t stream) {
   HopperParameters p = parameters_of(product, tiling);
-  void* arguments[] = {&p, const_cast<HopperEpilogue*>(&epilogue), const_cast<Stage*>(&stage)};
-  enqueue(kernel, variant_of(product.format, tiling.columns).with_stage, p, product.processors,
-          arguments, stream);
+  void* arguments[2 + most_tile_stages] = {&p, const_cast<HopperEpilogue*>(&epilogue)};
+  for (int i = 0; i < count; ++i) arguments[2 + i] = const_cast<Stage*>(stages[i]);
+  enqueue(kernel, variant_of(product.format, tiling.columns).with_stages[count - 1], p,
+          product.processors, arguments, stream);
 }
 
 }  // namespace detail

@@ -54,19 +54,19 @@ struct HopperProduct {
 /// do nothing but launch it, and may be captured. Throws Error(backend_failure).
 void load_hopper_kernel(HopperFormat format, const HopperTiling& tiling);
 
-/// The same for a kernel of hopper_stage_kernels.hpp.
-void load_hopper_stage_kernel(const void* kernel, HopperFormat format, int columns);
+/// The same for a kernel of hopper_stage_kernels.hpp with so many stages.
+void load_hopper_stage_kernel(const void* kernel, HopperFormat format, int columns, int stages);
 
 /// Enqueues y = x w^T, or its slices. Does nothing about marked rows: settle_sums() does.
 /// Throws Error(backend_failure).
 void hopper_multiply(const HopperProduct& product, const HopperTiling& tiling, cudaStream_t stream);
 
-/// Enqueues a kernel of hopper_stage_kernels.hpp, which runs `stage` on y = x w^T, marked rows
-/// settled, and writes y, row-major, where it has a place. k is not cut into slices. Throws
-/// Error(backend_failure).
+/// Enqueues a kernel of hopper_stage_kernels.hpp, which runs its `count` stages on y = x w^T,
+/// marked rows settled, and writes y, row-major, where it has a place. k is not cut into slices.
+/// Throws Error(backend_failure).
 void hopper_multiply_with(const void* kernel, const HopperProduct& product,
                           const HopperTiling& tiling, const HopperEpilogue& epilogue,
-                          const Stage& stage, cudaStream_t stream);
+                          const Stage* const* stages, int count, cudaStream_t stream);
 
 }  // namespace detail
 }  // namespace postlude

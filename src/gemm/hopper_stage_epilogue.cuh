@@ -4,6 +4,7 @@
 #include <cstdint>
 
 #include "evaluator/evaluate.hpp"
+#include "evaluator/quotient.hpp"
 #include "evaluator/reducers.hpp"
 #include "evaluator/sinks.hpp"
 #include "evaluator/stage.hpp"
@@ -14,11 +15,14 @@
 namespace postlude {
 namespace detail {
 
-// The epilogue of a kernel that runs a stage on its sums. A few rows of x at a time, the two
+// The epilogue of a kernel that runs stages on its sums. A few rows of x at a time, the two
 // warpgroups that multiply leave their part of y in shared memory, where elements of marked rows
-// are computed again, and evaluate the stage on it as a sweep would on y in memory: the stage's
+// are computed again, and evaluate the stages on it as sweeps would on y in memory: the stages'
 // operand y is given the address and the strides that lead from the indices in y to this place.
 // The other warps go on with the next tile meanwhile.
+//
+// A stage may read what the one before it has reduced where a tile has all of that: the block's
+// own stores, behind a barrier.
 
 /// Threads that multiply, and their named barrier.
 constexpr int evaluating_threads = 2 * warpgroup_size;
@@ -34,10 +38,13 @@ constexpr int lines_at_once() {
 /// lanes of an access in one bank.
 constexpr int line_stride = hopper_rows + 4;
 
-/// What is in shared memory beside the ring. The stage is a copy whose operand y changes.
+constexpr int elements_in_shared_memory = 32 * line_stride;
+
+/// What is in shared memory beside the ring. The stages are copies whose operand y changes.
+template <int count>
 struct StageMemory {
-  alignas(16) float y[32 * line_stride];
-  alignas(16) unsigned char stage[sizeof(Stage)];
+  alignas(16) float y[elements_in_shared_memory];
+  alignas(16) unsigned char stages[count][sizeof(Stage)];
   int found[hopper_rows];
 };
 
@@ -76,7 +83,7 @@ struct PointwiseSweep {
 
   template <int columns>
   __device__ void end(const HopperParameters&, const HopperEpilogue&, const Stage&, const Unit&,
-                      int, StageMemory&) {}
+                      int, float*) {}
 
   template <int columns>
   __device__ static Span lines_of_warp(const HopperParameters& p, const HopperEpilogue& epilogue,
@@ -118,12 +125,13 @@ struct OuterSweep {
 
   template <int columns>
   __device__ void end(const HopperParameters& p, const HopperEpilogue& epilogue, const Stage& stage,
-                      const Unit& unit, int thread, StageMemory& memory) {
-    static_assert(multiplying_warps / 2 * hopper_rows * sizeof(ReductionState) <= sizeof memory.y,
+                      const Unit& unit, int thread, float* memory) {
+    static_assert(multiplying_warps / 2 * hopper_rows * sizeof(ReductionState) <=
+                      elements_in_shared_memory * sizeof(float),
                   "the states of half of the warps must have room where y was");
     const int warp = thread / warp_size;
     const int lane = thread % warp_size;
-    auto* const shared = reinterpret_cast<ReductionState*>(memory.y);
+    auto* const shared = reinterpret_cast<ReductionState*>(memory);
 #pragma unroll 1
     for (int half = multiplying_warps / 2; half > 0; half /= 2) {
       if (warp >= half && warp < 2 * half)
@@ -153,65 +161,157 @@ __device__ inline ReductionState* states_of_line(const HopperEpilogue& epilogue,
   return epilogue.partials + (reduction * stage.batch * stage.outer + line) * tiles;
 }
 
-/// Reductions along rows of w: a few neighbouring lanes have a line in common.
-template <class Code>
+/// Tiles that make one result of an inner reduction.
+__device__ inline int tiles_of_line(const Stage& stage) {
+  return static_cast<int>((stage.inner + hopper_rows - 1) / hopper_rows);
+}
+
+/// Reductions along rows of w, of lines of y or, where they are windowed, of its windows. A window
+/// is as wide as a part of the tile, `window` columns, or has several tiles, of which each then has
+/// `window` = hopper_rows. A few neighbouring lanes have a window in common; where there are more
+/// windows than lanes a lane has several.
+template <class Code, int window, bool is_windowed>
 struct InnerSweep {
+  static constexpr int windows = hopper_rows / window;
+  static constexpr int width = window < stage_width ? window : stage_width;
+
   template <int columns>
   __device__ void begin(const Stage&) {}
 
   template <int columns>
   __device__ void take(const HopperParameters& p, const HopperEpilogue& epilogue,
-                       const Stage& stage, const Unit& unit, int thread, int first_m, int first_n) {
-    constexpr int lines = lines_at_once<columns>();
-    constexpr int threads = evaluating_threads / lines;
-    constexpr int packets = hopper_rows / (threads * stage_width);
-    const int line = thread / threads;
-    const int place = thread % threads;
-    const int m = first_m + line;
-    const Span span{epilogue.batch,       m, first_n + place * stage_width, p.m, p.n, 0,
-                    threads * stage_width};
+                       const Stage& stage, const Unit&, int thread, int first_m, int first_n) {
+    constexpr int line_threads = evaluating_threads / lines_at_once<columns>();
+    constexpr int threads = windows < line_threads ? line_threads / windows : 1;
+    constexpr int at_once = line_threads / threads;
+    const int m = first_m + thread / line_threads;
+    const int place = thread % line_threads;
+#pragma unroll 1
+    for (int first = 0; first < windows; first += at_once)
+      take_window<threads>(p, epilogue, stage, m, first_n + (first + place / threads) * window,
+                           place % threads);
+  }
+
+  template <int columns>
+  __device__ void end(const HopperParameters&, const HopperEpilogue&, const Stage&, const Unit&,
+                      int, float*) {}
+
+ private:
+  /// `threads` neighbouring lanes take line `m` from column `n` on.
+  template <int threads>
+  __device__ static void take_window(const HopperParameters& p, const HopperEpilogue& epilogue,
+                                     const Stage& stage, int m, int n, int place) {
+    constexpr int packets = window / (threads * width);
+    Span span{epilogue.batch, m, n, p.m, p.n, 0, threads * width};
+    if (is_windowed) {
+      // A stage counts lines as parts of a batch, and the windows of a line.
+      span.batch = epilogue.batch * stage.parts + m;
+      span.outer = window < hopper_rows ? n / window : quotient(n, stage.inner);
+      span.inner = window < hopper_rows ? 0 : n - span.outer * stage.inner;
+      span.outer_end = stage.outer;
+      span.inner_end = stage.inner;
+    }
+    const std::int64_t line = span.batch * stage.outer + span.outer;
+    const std::int64_t tile = span.inner / hopper_rows;
+    const bool exists = m < p.m && span.outer < span.outer_end && span.inner < span.inner_end;
+    span.inner += place * width;
     ReductionState states[maximum_reductions];
 #pragma unroll
     for (int i = 0; i < maximum_reductions; ++i)
       states[i] = reduction_identity<float>(Code::kind(stage, i));
-    if (m < p.m && span.inner < span.inner_end)
-      evaluate<float, packets, stage_width, Code>(
-          stage, span, InnerSink<float, packets, stage_width, Code>{stage, states, span});
+    if (exists && span.inner < span.inner_end)
+      evaluate<float, packets, width, Code>(
+          stage, span, InnerSink<float, packets, width, Code>{stage, states, span});
+    const bool is_whole = window < hopper_rows || stage.inner <= hopper_rows;
 #pragma unroll
     for (int i = 0; i < maximum_reductions; ++i) {
       if (i >= Code::reductions(stage)) continue;
       const ReductionState state =
           combine_lanes<threads>(Code::kind(stage, i), stage.reductions[i].parameter, states[i]);
-      if (place == 0 && m < p.m)
-        states_of_line(epilogue, stage, i, epilogue.batch * p.m + m, p.w_tiles)[unit.w_tile] =
-            state;
+      if (place != 0 || !exists) continue;
+      if (is_whole)
+        store_reduced<float, Code>(stage, i, span.batch, span.outer, 0, state, stage.inner);
+      else
+        states_of_line(epilogue, stage, i, line, tiles_of_line(stage))[tile] = state;
     }
+  }
+};
+
+/// How a stage is run on a tile, and which of its operands is y.
+template <class SweepOfTile, int operand, bool windowed>
+struct TileStage {
+  using Sweep = SweepOfTile;
+  static constexpr int y = operand;
+  static constexpr bool is_windowed = windowed;
+};
+
+/// The sweeps of a tile's stages, one after another.
+template <class... Stages>
+struct TileSweeps {
+  template <int columns>
+  __device__ void begin(const Stage*) {}
+
+  template <int columns>
+  __device__ void take(const HopperParameters&, const HopperEpilogue&, const Stage*, const Unit&,
+                       int, int, int) {}
+
+  template <int columns>
+  __device__ void end(const HopperParameters&, const HopperEpilogue&, const Stage*, const Unit&,
+                      int, float*) {}
+};
+
+template <class First, class... Others>
+struct TileSweeps<First, Others...> {
+  typename First::Sweep first;
+  TileSweeps<Others...> others;
+
+  template <int columns>
+  __device__ void begin(const Stage* stages) {
+    first.template begin<columns>(stages[0]);
+    others.template begin<columns>(stages + 1);
   }
 
   template <int columns>
-  __device__ void end(const HopperParameters&, const HopperEpilogue&, const Stage&, const Unit&,
-                      int, StageMemory&) {}
+  __device__ void take(const HopperParameters& p, const HopperEpilogue& epilogue,
+                       const Stage* stages, const Unit& unit, int thread, int first_m,
+                       int first_n) {
+    first.template take<columns>(p, epilogue, stages[0], unit, thread, first_m, first_n);
+    if constexpr (sizeof...(Others) > 0) wait_for_threads<evaluating_barrier, evaluating_threads>();
+    others.template take<columns>(p, epilogue, stages + 1, unit, thread, first_m, first_n);
+  }
+
+  template <int columns>
+  __device__ void end(const HopperParameters& p, const HopperEpilogue& epilogue,
+                      const Stage* stages, const Unit& unit, int thread, float* memory) {
+    first.template end<columns>(p, epilogue, stages[0], unit, thread, memory);
+    others.template end<columns>(p, epilogue, stages + 1, unit, thread, memory);
+  }
 };
 
-/// Runs a stage, with `operand` its operand y, on every tile; y is written where it has a place.
-template <class Sweep, int operand>
+/// Runs stages, each a TileStage, on every tile; y is written where it has a place.
+template <class... Stages>
 struct StageEpilogue {
-  static constexpr int shared_bytes = sizeof(StageMemory);
+  static constexpr int count = sizeof...(Stages);
+  using Memory = StageMemory<count>;
+  static constexpr int shared_bytes = sizeof(Memory);
 
   const HopperEpilogue& given;
-  const Stage& given_stage;
-  StageMemory& memory;
+  const Stage* given_stages[count];
+  Memory& memory;
 
-  __device__ Stage& stage() const { return *reinterpret_cast<Stage*>(memory.stage); }
+  __device__ Stage* stages() const { return reinterpret_cast<Stage*>(memory.stages); }
 
   /// By the threads that multiply, before anything else.
   __device__ void begin() const {
     static_assert(sizeof(Stage) % sizeof(std::uint64_t) == 0, "a stage is copied by words");
-    const auto* const from = reinterpret_cast<const std::uint64_t*>(&given_stage);
-    auto* const to = reinterpret_cast<std::uint64_t*>(memory.stage);
-    for (int i = threadIdx.x; i < static_cast<int>(sizeof(Stage) / sizeof(std::uint64_t));
-         i += evaluating_threads)
-      to[i] = from[i];
+#pragma unroll
+    for (int stage = 0; stage < count; ++stage) {
+      const auto* const from = reinterpret_cast<const std::uint64_t*>(given_stages[stage]);
+      auto* const to = reinterpret_cast<std::uint64_t*>(memory.stages[stage]);
+      for (int i = threadIdx.x; i < static_cast<int>(sizeof(Stage) / sizeof(std::uint64_t));
+           i += evaluating_threads)
+        to[i] = from[i];
+    }
     wait_for_threads<evaluating_barrier, evaluating_threads>();
   }
 
@@ -225,8 +325,8 @@ struct StageEpilogue {
       memory.found[row_of_thread<format>(thread)] = sums.found[0];
       memory.found[row_of_thread<format>(thread) + 8] = sums.found[1];
     }
-    Sweep sweep;
-    sweep.template begin<columns>(stage());
+    TileSweeps<Stages...> sweeps;
+    sweeps.template begin<columns>(stages());
 #pragma unroll 1
     for (int part = 0; part < columns / lines; ++part) {
       const int first_m = unit.x_tile * columns + part * lines;
@@ -238,10 +338,10 @@ struct StageEpilogue {
         wait_for_threads<evaluating_barrier, evaluating_threads>();
       }
       if (p.y != nullptr) store_y<lines>(p, thread, first_m, first_n);
-      sweep.template take<columns>(p, given, stage(), unit, thread, first_m, first_n);
+      sweeps.template take<columns>(p, given, stages(), unit, thread, first_m, first_n);
       wait_for_threads<evaluating_barrier, evaluating_threads>();
     }
-    sweep.template end<columns>(p, given, stage(), unit, thread, memory);
+    sweeps.template end<columns>(p, given, stages(), unit, thread, memory.y);
   }
 
  private:
@@ -276,13 +376,19 @@ struct StageEpilogue {
     return marks != 0;
   }
 
-  /// Makes the stage read y where this part of it is.
+  /// Makes the stages read y where this part of it is.
   __device__ void point_at(int first_m, int first_n) const {
-    OperandAccess& y = stage().operands[operand];
+    int stage = 0;
+    (point_at(stages()[stage++], Stages::y, Stages::is_windowed, first_m, first_n), ...);
+  }
+
+  __device__ void point_at(Stage& stage, int operand, bool is_windowed, int first_m,
+                           int first_n) const {
+    OperandAccess& y = stage.operands[operand];
     y.data = memory.y - (static_cast<std::int64_t>(first_m) * line_stride + first_n);
     y.stride_batch = 0;
-    y.stride_part = 0;
-    y.stride_outer = line_stride;
+    y.stride_part = is_windowed ? line_stride : 0;
+    y.stride_outer = is_windowed ? stage.inner : line_stride;
     y.stride_inner = 1;
   }
 

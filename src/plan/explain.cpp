@@ -52,6 +52,13 @@ std::string stage_text(const ExecutionPlan& plan, std::size_t index) {
   return text + "\n";
 }
 
+/// "stage 1" or "stages 1 to 2".
+std::string taken_text(const ExecutionPlan& plan) {
+  const std::string first = std::to_string(plan.taken_stage + 1);
+  if (plan.taken_count == 1) return "stage " + first;
+  return "stages " + first + " to " + std::to_string(plan.taken_stage + plan.taken_count);
+}
+
 /// Every line two places to the right.
 std::string indented(const std::string& lines) {
   std::string text;
@@ -110,9 +117,7 @@ std::string explain(const ExecutionPlan& plan, const Program& written) {
     const EngineCandidate& engine = plan.engines[i];
     text +=
         "  " + engine.name + ": " + state_of_engine(plan, i) + " (" + engine.reason +
-        (engine.taken_in.empty() ? ""
-                                 : "; takes in stage " + std::to_string(plan.taken_stage + 1) +
-                                       ": " + engine.taken_in) +
+        (engine.taken_in.empty() ? "" : "; takes in " + taken_text(plan) + ": " + engine.taken_in) +
         (engine.leaves_out.empty() ? "" : "; leaves the stages to sweeps: " + engine.leaves_out) +
         ")\n";
   }

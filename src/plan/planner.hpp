@@ -40,7 +40,7 @@ struct EngineCandidate {
   std::int64_t threads_alone = 1;
   /// At the end of its workspace, for w in a format of its own; not needed with prepared weights.
   std::size_t weights_bytes = 0;
-  /// What it computes of the first stage that reads y, which then needs no sweep; "" for nothing.
+  /// What it computes of the first stages that read y, which then need no sweep; "" for nothing.
   std::string taken_in;
   std::string leaves_out;  ///< why it takes in nothing, where there is something to say
   /// It can leave a product and factors instead of y, which the stages multiply as they read it.
@@ -68,13 +68,15 @@ struct ExecutionPlan {
   GemmResultPlace y_place = GemmResultPlace::nowhere;
   std::size_t y_result = 0;            ///< the result that holds y, for GemmResultPlace::result
   std::size_t y_offset = 0;            ///< bytes from the start of the workspace
+  std::size_t y_bytes = 0;             ///< of y in the workspace
   std::size_t factors_offset[2] = {};  ///< of rows and of columns, where the GEMM has factors
   std::vector<PlannedStage> stages;
   Panels panels;  ///< in which a host computes y
   std::vector<EngineCandidate> engines;
   std::size_t chosen_engine = 0;
-  std::size_t taken_stage = 0;  ///< the stage that the engine takes in, where it does
-  bool keeps_y = true;          ///< y is written although a stage is taken in
+  std::size_t taken_stage = 0;  ///< the first stage that the engine takes in
+  std::size_t taken_count = 0;  ///< of stages that it takes in
+  bool keeps_y = true;          ///< y is written although stages are taken in
   std::size_t engine_offset = 0;
   std::optional<Shortcut> shortcut;
   std::string shortcut_refusal;  ///< why there is none where there might be one
@@ -82,6 +84,17 @@ struct ExecutionPlan {
   /// Of these, what an execution with prepared weights leaves out.
   std::size_t weights_bytes = 0;
 };
+
+/// Whether the engine takes in the stage of this index.
+inline bool takes_in(const ExecutionPlan& plan, std::size_t stage) {
+  return stage >= plan.taken_stage && stage - plan.taken_stage < plan.taken_count;
+}
+
+/// Whether y has no memory in the workspace, since the stages that the engine takes in are all that
+/// reads it.
+inline bool leaves_out_y(const ExecutionPlan& plan) {
+  return plan.y_place == GemmResultPlace::workspace && plan.taken_count > 0 && !plan.keeps_y;
+}
 
 /// Cuts `program` into stages at its reductions and places y. `gemm` comes without y's strides.
 /// With factors, the program is given them. Each value is produced by the earliest stage that can;

@@ -50,10 +50,6 @@ std::size_t element_bytes(const ExecutionPlan& plan, const StageOperand& operand
   }
 }
 
-bool has_taken_in(const ExecutionPlan& plan) {
-  return !plan.engines.empty() && !plan.engines[plan.chosen_engine].taken_in.empty();
-}
-
 }  // namespace
 
 StageDescription describe_stage(const ExecutionPlan& plan, std::size_t index) {
@@ -62,7 +58,7 @@ StageDescription describe_stage(const ExecutionPlan& plan, std::size_t index) {
   description.sweep = sweep_name(stage.sweep);
   for (int i = 0; i < stage.stage.reduction_count; ++i)
     description.reductions.push_back(signature_of(stage.stage.reductions[i].kind).name);
-  description.is_taken_in = index == plan.taken_stage && has_taken_in(plan);
+  description.is_taken_in = takes_in(plan, index);
   for (const StageOperand& operand : stage.operands) {
     if (description.is_taken_in && operand.role == OperandRole::gemm_result) continue;
     (operand.is_written ? description.writes : description.reads)
@@ -91,6 +87,7 @@ std::string describe_y(const ExecutionPlan& plan) {
       if (plan.gemm.has_factors)
         return "its product and factors of rows and columns, which make y, are in the workspace";
       if (!panels.empty()) return "y is never held whole, but computed in " + panels;
+      if (leaves_out_y(plan)) return "y is in no memory";
       if (!plan.panels.reason.empty())
         return "all of y is kept in the workspace: " + plan.panels.reason;
       return "y is kept in the workspace";
@@ -111,7 +108,7 @@ double gemm_bytes(const ExecutionPlan& plan) {
   };
   const double inputs = elements(gemm.batch, gemm.m, gemm.k) +
                         elements(gemm.w.batch == 0 ? 1 : gemm.batch, gemm.n, gemm.k);
-  const double y = has_taken_in(plan) && !plan.keeps_y ? 0 : elements(gemm.batch, gemm.m, gemm.n);
+  const double y = plan.taken_count > 0 && !plan.keeps_y ? 0 : elements(gemm.batch, gemm.m, gemm.n);
   return inputs * static_cast<double>(size_of(gemm.dtype)) +
          y * static_cast<double>(size_of(plan.compute_dtype));
 }
