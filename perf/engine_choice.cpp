@@ -182,6 +182,10 @@ int main(int argc, char** argv) {
   std::printf("| mode | M | N | K |");
   for (const char* const engine : engines) std::printf(" %s, us |", engine);
   std::printf(" chosen | of the fastest |\n|---|---|---|---|---|---|---|---|---|---|\n");
+  if (argc != 1 && argc != 2 && argc != 5) {
+    std::fprintf(stderr, "usage: %s [MODE [M N K]]\n", argv[0]);
+    return 2;
+  }
   int slow = 0;
   int all = 0;
   const auto number = [&](int index) { return static_cast<std::int64_t>(std::atoll(argv[index])); };

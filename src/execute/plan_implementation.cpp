@@ -18,6 +18,7 @@
 #include "execute/run_panels.hpp"
 #include "execute/space_checks.hpp"
 #include "gemm/engine_list.hpp"
+#include "gemm/hopper_tile_stages.hpp"
 #include "plan/gemm_choice.hpp"
 #include "program/guarded/guarded_program.hpp"
 #include "program/lower.hpp"
@@ -92,8 +93,8 @@ std::vector<PlannedStage>::const_iterator stage_on_y(const ExecutionPlan& plan) 
 /// Whether an engine may have a kernel made for the stage that follows the GEMM.
 bool precedes_stage(const ExecutionPlan& plan, StageCompilation compilation) {
   const auto stage = stage_on_y(plan);
-  return stage != plan.stages.end() && !stage->inner_is_rows && may_compile(*stage, compilation) &&
-         runtime_compilation_refusal(plan.gemm.backend).empty();
+  return stage != plan.stages.end() && tile_refusal(*stage).empty() &&
+         may_compile(*stage, compilation) && runtime_compilation_refusal(plan.gemm.backend).empty();
 }
 
 /// Lets the chosen engine take in the first stages that read y, where they visit y's elements.
@@ -121,7 +122,7 @@ void take_in_stages(ExecutionPlan& plan, const GemmPlan& gemm, StageCompilation 
   plan.taken_count = taken.count;
   plan.keeps_y = stages[taken.count - 1].keeps_y;
   engine.workspace_bytes = std::max(engine.workspace_bytes, taken.workspace_bytes);
-  plan.workspace_bytes = leaves_out_y(plan) ? plan.y_offset : plan.engine_offset;
+  plan.workspace_bytes = plan.engine_offset;
   place_engine(plan, std::move(plan.engines), plan.chosen_engine);
 }
 
@@ -321,7 +322,6 @@ void PlanImplementation::execute(const ExecutionSpace& space, const Arguments& a
       validate(space.backend(), arguments, workspace, workspace_bytes);
 
   std::optional<WorkspacePool::Lease> lease;
-  std::optional<WorkspacePool::Lease> y_lease;
   BoundMemory memory;
   memory.workspace = static_cast<char*>(workspace);
   const GemmWeights* const weights = weights_for(arguments);
@@ -370,7 +370,7 @@ void PlanImplementation::execute(const ExecutionSpace& space, const Arguments& a
     const std::size_t end = next + plan_.taken_count;
     enqueue(0, next);
     std::vector<Stage> bound;
-    bound.reserve(plan_.taken_count);
+    bound.reserve(plan_.taken_count);  // stages refer to its elements
     FollowingStages stages;
     stages.reserve(plan_.taken_count);
     for (std::size_t i = next; i < end; ++i) {
@@ -380,12 +380,6 @@ void PlanImplementation::execute(const ExecutionSpace& space, const Arguments& a
     }
     if (gemm_->run_with(space, gemm, gemm_arguments, stages))
       return enqueue(end, plan_.stages.size());
-    if (leaves_out_y(plan_)) {
-      // Rare: operands are not as they are expected, and a sweep has to read y.
-      y_lease.emplace(y_pool_.acquire(space, plan_.y_bytes));
-      memory.y = y_lease->data();
-      gemm_arguments.y = memory.y;
-    }
   }
   if (plan_.panels.cut != PanelCut::none)
     return run_in_panels(space, plan_, *gemm_, gemm, gemm_arguments, memory, bindings,

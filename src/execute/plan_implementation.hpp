@@ -59,7 +59,6 @@ class PlanImplementation {
   ExecutionPlan plan_;
   std::shared_ptr<const GuardedPlan> guarded_;
   mutable WorkspacePool pool_;
-  mutable WorkspacePool y_pool_;  ///< of y, where the workspace leaves it out and it is needed
 };
 
 }  // namespace detail

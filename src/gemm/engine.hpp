@@ -63,8 +63,8 @@ struct TakenStages {
   std::string words;      ///< for example "bias"; "" when nothing
   std::size_t count = 1;  ///< of the stages, from the first one on
   std::size_t workspace_bytes = 0;
-  std::string
-      refusal;  ///< why it takes in nothing, where there is more to say than that it never does
+  /// Why it takes in nothing, or no more, where there is more to say than that it never does.
+  std::string refusal;
 };
 
 /// What an engine has made ready for one problem when the plan was made: algorithms, descriptors.

@@ -156,9 +156,12 @@ class HopperGemm final : public GemmPlan {
     if (!taken.refusal.empty()) return taken;
     // More stages may need more registers than there are.
     for (taken.count = stages_on_tiles(stages); taken.count > 0; --taken.count) {
-      taken.refusal = make_ready_for(stages, static_cast<int>(taken.count));
-      if (!taken.refusal.empty()) continue;
-      taken.words = "all of it, tile by tile";
+      const std::string refusal = make_ready_for(stages, static_cast<int>(taken.count));
+      if (!refusal.empty()) {
+        taken.refusal = refusal;
+        continue;
+      }
+      taken.words = taken.count == 1 ? "all of it, tile by tile" : "all of them, tile by tile";
       taken.workspace_bytes = workspace_bytes();
       break;
     }
@@ -236,6 +239,10 @@ class HopperGemm final : public GemmPlan {
   /// How many of the stages a tile can run one after another.
   static std::size_t stages_on_tiles(const FollowingStages& stages) {
     std::vector<const PlannedStage*> taken = {&stages.front().planned};
+    // Two stages are more than 4 KB of arguments, which drivers take from CUDA 12.1 on.
+    int driver = 0;
+    require_success(cudaDriverGetVersion(&driver), "cudaDriverGetVersion");
+    if (driver < 12010) return 1;
     while (taken.size() < std::min<std::size_t>(stages.size(), most_tile_stages)) {
       const FollowingStage& next = stages[taken.size()];
       if (!next.may_compile || !can_follow_on_tile(next.planned, taken)) break;

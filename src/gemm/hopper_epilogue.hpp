@@ -20,7 +20,7 @@ struct HopperEpilogue {
   SplitFactor w;
   std::int64_t batch = 0;  ///< which of the products it is, for the stage's operands
   /// Of an outer reduction as in Partials, a chunk for each tile of x. Of inner reductions
-  /// partials[reduction][line][tile of w], with lines of all products.
+  /// partials[reduction][line][tile of the line], with lines, or windows of lines, of all products.
   ReductionState* partials = nullptr;
 };
 

@@ -21,8 +21,8 @@ namespace detail {
 // operand y is given the address and the strides that lead from the indices in y to this place.
 // The other warps go on with the next tile meanwhile.
 //
-// A stage may read what the one before it has reduced where a tile has all of that: the block's
-// own stores, behind a barrier.
+// A stage may read what those before it have reduced where a tile has all of that: the block's own
+// stores, behind a barrier.
 
 /// Threads that multiply, and their named barrier.
 constexpr int evaluating_threads = 2 * warpgroup_size;
@@ -63,7 +63,7 @@ __device__ ReductionState combine_lanes(Reduction kind, double parameter, Reduct
   return state;
 }
 
-/// Where a thread is: it evaluates packets of four neighbours.
+/// A thread evaluates packets of so many neighbours, or of a window where that has fewer.
 constexpr int stage_width = 4;
 
 /// Pointwise stages: a warp takes every eighth line.
@@ -169,8 +169,8 @@ __device__ inline int tiles_of_line(const Stage& stage) {
 /// Reductions along rows of w, of lines of y or, where they are windowed, of its windows. A window
 /// is as wide as a part of the tile, `window` columns, or has several tiles, of which each then has
 /// `window` = hopper_rows. A few neighbouring lanes have a window in common; where there are more
-/// windows than lanes a lane has several.
-template <class Code, int window, bool is_windowed>
+/// windows than lanes a lane has several. Whether a tile has `all` that makes a result, or a part.
+template <class Code, int window, bool is_windowed, bool has_all>
 struct InnerSweep {
   static constexpr int windows = hopper_rows / window;
   static constexpr int width = window < stage_width ? window : stage_width;
@@ -222,14 +222,13 @@ struct InnerSweep {
     if (exists && span.inner < span.inner_end)
       evaluate<float, packets, width, Code>(
           stage, span, InnerSink<float, packets, width, Code>{stage, states, span});
-    const bool is_whole = window < hopper_rows || stage.inner <= hopper_rows;
 #pragma unroll
     for (int i = 0; i < maximum_reductions; ++i) {
       if (i >= Code::reductions(stage)) continue;
       const ReductionState state =
           combine_lanes<threads>(Code::kind(stage, i), stage.reductions[i].parameter, states[i]);
       if (place != 0 || !exists) continue;
-      if (is_whole)
+      if constexpr (has_all)
         store_reduced<float, Code>(stage, i, span.batch, span.outer, 0, state, stage.inner);
       else
         states_of_line(epilogue, stage, i, line, tiles_of_line(stage))[tile] = state;

@@ -43,26 +43,28 @@ int window_in_tile(const HopperTileStage& stage) {
 
 std::string key_of(const HopperStageKernel& kernel, const HopperStages& stages) {
   std::string key;
-  key.reserve(1024);  // an execution pays for what is allocated here
+  key.reserve(static_cast<std::size_t>(kernel.count) * 1024);  // an execution pays for it
   append_to_key(key, static_cast<int>(kernel.format));
   append_to_key(key, kernel.columns);
-  append_to_key(key, kernel.last().has_partials());
   for (int i = 0; i < kernel.count; ++i) {
     const HopperTileStage& each = kernel.stages[i];
     append_to_key(key, static_cast<int>(each.sweep));
     append_to_key(key, each.y);
     append_to_key(key, window_in_tile(each));
     append_to_key(key, each.window > 0);
+    append_to_key(key, each.has_partials());
     append_code_key(key, *stages[static_cast<std::size_t>(i)]);
   }
   return key;
 }
 
-/// The namespace of a stage's Code.
-std::string room_of(int stage) { return "stage_" + std::to_string(stage); }
+std::string bool_text(bool value) { return value ? "true" : "false"; }
+
+/// Of a stage's Code.
+std::string namespace_of(int stage) { return "stage_" + std::to_string(stage); }
 
 std::string tile_stage_text(const HopperTileStage& stage, int index) {
-  const std::string code = room_of(index) + "::Code";
+  const std::string code = namespace_of(index) + "::Code";
   std::string sweep;
   switch (stage.sweep) {
     case SweepKind::pointwise:
@@ -70,20 +72,20 @@ std::string tile_stage_text(const HopperTileStage& stage, int index) {
       break;
     case SweepKind::inner_reduction:
       sweep = "InnerSweep<" + code + ", " + std::to_string(window_in_tile(stage)) + ", " +
-              (stage.window > 0 ? "true" : "false") + ">";
+              bool_text(stage.window > 0) + ", " + bool_text(!stage.has_partials()) + ">";
       break;
     case SweepKind::outer_reduction:
       sweep = "OuterSweep<" + code + ">";
       break;
   }
   return "TileStage<" + sweep + ", " + std::to_string(stage.y) + ", " +
-         (stage.window > 0 ? "true" : "false") + ">";
+         bool_text(stage.window > 0) + ">";
 }
 
 std::string finish_text(const HopperTileStage& last, int index) {
   if (!last.has_partials()) return "";
   const std::string head =
-      "using Code = " + room_of(index) +
+      "using Code = " + namespace_of(index) +
       "::Code;\n"
       "extern \"C\" __global__ void __launch_bounds__(" +
       std::to_string(finishing_threads) +
@@ -123,8 +125,8 @@ std::string program_text(const HopperStageKernel& kernel, const HopperStages& st
   for (int i = 0; i < kernel.count; ++i) {
     const std::string comma = i == 0 ? "" : ", ";
     const std::string parameter = "given_" + std::to_string(i);
-    codes += "namespace " + room_of(i) + " {\n" + code_text(*stages[static_cast<std::size_t>(i)]) +
-             "}\n";
+    codes += "namespace " + namespace_of(i) + " {\n" +
+             code_text(*stages[static_cast<std::size_t>(i)]) + "}\n";
     types += comma + tile_stage_text(kernel.stages[i], i);
     parameters += ",\n    const __grid_constant__ Stage " + parameter;
     addresses += comma + "&" + parameter;
@@ -157,7 +159,8 @@ Kernels compile(const HopperStageKernel& kernel, const HopperStages& stages) {
   require_success(cudaFuncGetAttributes(&attributes, reinterpret_cast<const void*>(kernels.kernel)),
                   "cudaFuncGetAttributes");
   if (attributes.localSizeBytes > most_local_bytes)
-    kernels.refusal = "the stage needs " + std::to_string(attributes.localSizeBytes) +
+    kernels.refusal = (kernel.count == 1 ? "the stage needs " : "the stages need ") +
+                      std::to_string(attributes.localSizeBytes) +
                       " bytes a thread beyond the registers";
   return kernels;
 }

@@ -8,7 +8,9 @@ namespace {
 
 bool is_windowed(const PlannedStage& planned) { return planned.window_count > 0; }
 
-/// Whether no window of y is in two tiles unless it is made of whole ones.
+/// Whether windows lie side by side, and none is in two tiles unless it is made of whole ones.
+/// Those of one column are not told from what has a column for each (set_strides() in
+/// execute/binding.cpp).
 bool has_fitting_windows(const PlannedStage& planned) {
   const std::int64_t size = planned.window_size;
   return planned.window_step == size && size > 1 &&
@@ -48,8 +50,8 @@ HopperTileStage tile_stage_of(const PlannedStage& planned) {
 std::string tile_refusal(const PlannedStage& planned) {
   if (planned.inner_is_rows) return "y is not row-major";
   if (is_windowed(planned) && !has_fitting_windows(planned))
-    return "the stage visits y by windows of which tiles of " + std::to_string(hopper_rows) +
-           " columns have parts";
+    return "the stage visits y by windows that are not side by side, or not of 2, 4, 8, ... or " +
+           std::to_string(hopper_rows) + " columns or of whole tiles of as many";
   return "";
 }
 

@@ -12,17 +12,18 @@ namespace {
 // Numbers of this model are fitted to measured times (perf/NOTES.md, "Choice of engine"): a term
 // that is named for one cause takes in what goes along with it.
 
-/// Bytes a second of passes that read and write: over slices, splitting x (a small and a large one)
-/// or w, and a sweep over y.
+/// Bytes a second of passes that read and write: over slices, splitting x (up to so many bytes the
+/// first speed) or w, and a sweep over y.
 constexpr double slices_speed = 2.84e12;
 constexpr double small_x_splitting_speed = 1.27e12;
+constexpr double large_x_bytes = 40e6;
 constexpr double x_splitting_speed = 1.93e12;
 constexpr double w_splitting_speed = 3.63e12;
+constexpr double sweep_speed = 2.37e12;
 /// At which 16-bit floats are read from memory, whatever the number of rows of x.
 constexpr double small_read_speed = 4.5e12;
-constexpr double sweep_speed = 2.37e12;
-/// A kernel in a row of others; a sweep's; all those of the engine split; the vendor's with 16-bit
-/// floats.
+/// A kernel in a row of others; one that adds slices; a sweep's; all those of the engine split; the
+/// vendor's with 16-bit floats.
 constexpr double launch_seconds = 2.5e-6;
 constexpr double slices_launch_seconds = 4.5e-6;
 constexpr double sweep_launch_seconds = 4.0e-6;
@@ -42,19 +43,27 @@ double flops_of_parts(const GemmSize& size) {
   return 6 * static_cast<double>(size.m) * product_of(size.n, size.k);
 }
 
-/// The part of its speed at which the kernel multiplies parts for so long: products of some
-/// milliseconds are slowed down by the limit of power.
-double share_at_power(double flops) { return flops > 6e12 ? 0.75 : flops > 1.5e12 ? 0.92 : 1; }
+/// From `first` at `begin` to `last` at `end`, along a line.
+double between(double begin, double first, double end, double last, double place) {
+  const double share = std::min(std::max((place - begin) / (end - begin), 0.0), 1.0);
+  return first + share * (last - first);
+}
+
+// Products of some milliseconds are slowed down by the limit of power.
+
+/// The part of its speed at which the kernel multiplies parts for so many operations.
+double share_at_power(double flops) { return between(0.8e12, 1, 6e12, 0.75, flops); }
 
 /// The same with 16-bit floats.
-double small_share_at_power(const GemmSize& size) { return flops_of_parts(size) > 6e12 ? 0.93 : 1; }
+double small_share_at_power(double flops) { return between(4e12, 1, 6e12, 0.93, flops); }
 
 /// The vendor's GEMM of parts, operations a second.
-double parts_speed(double flops) { return flops > 1e13 ? 650e12 : flops > 6e12 ? 754e12 : 884e12; }
+double parts_speed(double flops) { return between(1e12, 884e12, 1.3e13, 650e12, flops); }
 
 double x_splitting_seconds(const GemmSize& size) {
   const double bytes = product_of(size.m, size.k) * 8;
-  return bytes / (bytes < 60e6 ? small_x_splitting_speed : x_splitting_speed);
+  return std::max(bytes / x_splitting_speed,
+                  std::min(bytes, large_x_bytes) / small_x_splitting_speed);
 }
 
 /// What the kernels of a format take: fitted to 60 shapes and to the small batches of NOTES.md.
@@ -87,9 +96,10 @@ double seconds_of(HopperFormat format, const GemmSize& size, const HopperTiling&
       static_cast<double>(std::min<std::int64_t>(tiles, processors)) /
       static_cast<double>(std::min<std::int64_t>(quotient_up(size.m, tiling.columns), 8));
   const double columns = tiling.columns / 128.0;
-  double step = std::max(
-      {costs.of_products * columns, costs.least, costs.w_bytes * askers / costs.read_speed});
-  step /= is_small(format) ? small_share_at_power(size) : share_at_power(flops_of_parts(size));
+  const double flops = flops_of_parts(size);
+  const double share = is_small(format) ? small_share_at_power(flops) : share_at_power(flops);
+  const double step = std::max({costs.of_products * columns / share, costs.least,
+                                costs.w_bytes * askers / costs.read_speed});
   double seconds = costs.of_launches + product_of(waves, steps) * step +
                    static_cast<double>(waves) * (costs.of_wave + costs.of_store * columns);
   if (is_small(format))
@@ -157,9 +167,11 @@ double split_gemm_seconds(const GemmSize& size, double sweep_bytes) {
   const double gemms = std::max(flops / speed, product_of(size.n, size.k) * 4 / 3.24e12);
   // The second product adds to the first one's result, which has two rows for each of x below 257.
   const double y_bytes = product_of(size.m <= 256 ? 2 * size.m : size.m, size.n) * 12;
-  const double y_speed = y_bytes < 100e6 ? 7.4e12 : 3.7e12;  // in the cache before memory, or not
+  // A part stays in the cache before memory.
+  const double cached_bytes = std::min(y_bytes, 100e6);
+  const double y_seconds = cached_bytes / 7.4e12 + (y_bytes - cached_bytes) / 3.7e12;
   return splitting_seconds(size) + split_launches_seconds + gemms + x_splitting_seconds(size) +
-         y_bytes / y_speed + product_of(size.m, size.n) * sweep_bytes / sweep_speed;
+         y_seconds + product_of(size.m, size.n) * sweep_bytes / sweep_speed;
 }
 
 double small_gemm_seconds(HopperFormat format, const GemmSize& size) {

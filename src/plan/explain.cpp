@@ -118,7 +118,11 @@ std::string explain(const ExecutionPlan& plan, const Program& written) {
     text +=
         "  " + engine.name + ": " + state_of_engine(plan, i) + " (" + engine.reason +
         (engine.taken_in.empty() ? "" : "; takes in " + taken_text(plan) + ": " + engine.taken_in) +
-        (engine.leaves_out.empty() ? "" : "; leaves the stages to sweeps: " + engine.leaves_out) +
+        (engine.leaves_out.empty()
+             ? ""
+             : std::string("; leaves ") +
+                   (engine.taken_in.empty() ? "the stages" : "the next stage") +
+                   " to sweeps: " + engine.leaves_out) +
         ")\n";
   }
 

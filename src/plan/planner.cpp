@@ -56,8 +56,6 @@ class Planner {
     build_stages();
     join_lines();
     place_partials();
-    // Last, so that it can be left out.
-    plan_.y_offset = reserve(plan_.y_bytes);
     return std::move(plan_);
   }
 
@@ -302,7 +300,7 @@ class Planner {
       }
     }
     plan_.y_place = GemmResultPlace::workspace;
-    plan_.y_bytes = bytes_of(plan_.program.y, plan_.compute_dtype);
+    plan_.y_offset = reserve(bytes_of(plan_.program.y, plan_.compute_dtype));
   }
 
   /// The product of an engine that leaves factors, whose lines begin on 16 bytes, and the factors.
@@ -312,7 +310,8 @@ class Planner {
     const std::int64_t matrix = line * (by_columns ? gemm.n : gemm.m);
     gemm.y = by_columns ? MatrixStrides{matrix, 1, line} : MatrixStrides{matrix, line, 1};
     plan_.y_place = GemmResultPlace::workspace;
-    plan_.y_bytes = static_cast<std::size_t>(gemm.batch * matrix) * size_of(plan_.compute_dtype);
+    plan_.y_offset =
+        reserve(static_cast<std::size_t>(gemm.batch * matrix) * size_of(plan_.compute_dtype));
     for (std::size_t i = 0; i < plan_.program.values.size(); ++i) {
       if (value(static_cast<int>(i)).kind != NodeKind::gemm_factors) continue;
       const std::size_t offset =

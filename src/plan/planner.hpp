@@ -42,7 +42,7 @@ struct EngineCandidate {
   std::size_t weights_bytes = 0;
   /// What it computes of the first stages that read y, which then need no sweep; "" for nothing.
   std::string taken_in;
-  std::string leaves_out;  ///< why it takes in nothing, where there is something to say
+  std::string leaves_out;  ///< why it takes in nothing, or no more, where there is a reason
   /// It can leave a product and factors instead of y, which the stages multiply as they read it.
   bool leaves_factors = false;
 };
@@ -68,7 +68,6 @@ struct ExecutionPlan {
   GemmResultPlace y_place = GemmResultPlace::nowhere;
   std::size_t y_result = 0;            ///< the result that holds y, for GemmResultPlace::result
   std::size_t y_offset = 0;            ///< bytes from the start of the workspace
-  std::size_t y_bytes = 0;             ///< of y in the workspace
   std::size_t factors_offset[2] = {};  ///< of rows and of columns, where the GEMM has factors
   std::vector<PlannedStage> stages;
   Panels panels;  ///< in which a host computes y
@@ -88,12 +87,6 @@ struct ExecutionPlan {
 /// Whether the engine takes in the stage of this index.
 inline bool takes_in(const ExecutionPlan& plan, std::size_t stage) {
   return stage >= plan.taken_stage && stage - plan.taken_stage < plan.taken_count;
-}
-
-/// Whether y has no memory in the workspace, since the stages that the engine takes in are all that
-/// reads it.
-inline bool leaves_out_y(const ExecutionPlan& plan) {
-  return plan.y_place == GemmResultPlace::workspace && plan.taken_count > 0 && !plan.keeps_y;
 }
 
 /// Cuts `program` into stages at its reductions and places y. `gemm` comes without y's strides.

@@ -87,7 +87,6 @@ std::string describe_y(const ExecutionPlan& plan) {
       if (plan.gemm.has_factors)
         return "its product and factors of rows and columns, which make y, are in the workspace";
       if (!panels.empty()) return "y is never held whole, but computed in " + panels;
-      if (leaves_out_y(plan)) return "y is in no memory";
       if (!plan.panels.reason.empty())
         return "all of y is kept in the workspace: " + plan.panels.reason;
       return "y is kept in the workspace";
