@@ -475,9 +475,10 @@ POSTLUDE_API postlude_status postlude_plan_gemm_choice(const postlude_plan *plan
  * Prepares w once for many executions of a plan and of others with the same engine and shape of w in
  * this context. The engine `split` takes w apart in two float16 parts, as much memory as w itself;
  * rows of w that hold infinities, NaN, or elements below 2^-28 of the row's largest are kept in
- * float32 beside them. `onednn` lays w out in oneDNN's blocks. The other engines, and plans of `onednn`
- * for one row, a batch, column-major y or panels of columns, use w as it is: their weights have 0
- * bytes, and executions still read w.
+ * float32 beside them. `onednn` lays w out in oneDNN's blocks, and `microkernel` in blocks of columns.
+ * The other engines, and plans of `onednn` for one row, a batch, column-major y or panels of columns,
+ * and of `microkernel` for a batch, use w as it is: their weights have 0 bytes, and executions still
+ * read w.
  *
  * Give the weights to postlude_execute as bindings.weights; bindings.w.data may then be NULL. If it
  * is not, it must be the tensor that they were prepared from: others would be stale.

@@ -19,10 +19,11 @@ class PreparedWeightsImplementation;
 /// The engines `split` and, for float32, `hopper` take w apart in two float16 parts, as much memory
 /// as w itself; rows of w that hold infinities, NaN, or elements below 2^-28 of the row's largest
 /// are kept in float32 beside them. `onednn` lays w out in oneDNN's blocks, with zeros up to whole
-/// ones. The other engines use w as it is, and executions still read it; so do plans of `onednn`
-/// for one row, a batch, column-major y or panels of columns. For a plan with a shortcut without
-/// the GEMM the largest magnitudes of w, and sums over its rows where they are wanted, are kept as
-/// well; where there is none of either, bytes() is 0.
+/// ones, and `microkernel` in blocks of columns. The other engines use w as it is, and executions
+/// still read it; so do plans of `onednn` for one row, a batch, column-major y or panels of
+/// columns, and of `microkernel` for a batch. For a plan with a shortcut without the GEMM the
+/// largest magnitudes of w, and sums over its rows where they are wanted, are kept as well; where
+/// there is none of either, bytes() is 0.
 ///
 /// Shapes: as the plan's w. Strides: any, as the plan's w or other ones. dtype: that of the plan.
 /// Ownership: holds memory of its own; copies of the object share it. w may be freed or changed

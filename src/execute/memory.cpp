@@ -10,6 +10,7 @@
 
 #include "compat/kokkos.hpp"
 #include "compat/with_instance.hpp"
+#include "gemm/large_pages.hpp"
 #include "plan/planner.hpp"
 
 #ifdef KOKKOS_ENABLE_CUDA
@@ -27,12 +28,16 @@ BackendBuffer::BackendBuffer(const ExecutionSpace& space, std::size_t bytes)
                                            " bytes of workspace on backend " +
                                            name_of(space.backend()));
   };
-  if (bytes > PTRDIFF_MAX - workspace_alignment) fail();
+  // A large one of a host begins and ends with a page.
+  const bool has_large_pages = is_reachable(backend_, MemorySpace::host) && bytes >= large_page;
+  const std::size_t alignment = has_large_pages ? large_page : workspace_alignment;
+  if (bytes > PTRDIFF_MAX - 2 * alignment) fail();
+  const std::size_t whole = (bytes + alignment - 1) / alignment * alignment;
   try {
     with_instance(space, [&](const auto& instance) {
       using Space = std::decay_t<decltype(instance)>;
-      allocation_ = Kokkos::kokkos_malloc<typename Space::memory_space>(
-          "postlude::workspace", bytes + workspace_alignment);
+      allocation_ = Kokkos::kokkos_malloc<typename Space::memory_space>("postlude::workspace",
+                                                                        whole + alignment);
     });
   } catch (const std::exception&) {
     // Kokkos has thrown several types for this in its history.
@@ -40,8 +45,9 @@ BackendBuffer::BackendBuffer(const ExecutionSpace& space, std::size_t bytes)
   }
   if (allocation_ == nullptr) fail();
   const auto address = reinterpret_cast<std::uintptr_t>(allocation_);
-  const std::size_t past = address % workspace_alignment;
-  data_ = static_cast<char*>(allocation_) + (past == 0 ? 0 : workspace_alignment - past);
+  const std::size_t past = address % alignment;
+  data_ = static_cast<char*>(allocation_) + (past == 0 ? 0 : alignment - past);
+  if (has_large_pages) ask_for_large_pages(data_, whole);
 }
 
 BackendBuffer::~BackendBuffer() {

@@ -189,7 +189,13 @@ ExecutionPlan make_plan(const ExecutionSpace& space, const LinearProblem& proble
     std::vector<EngineAnswer> answers = consider_engines(space, plan.gemm);
     std::size_t index = choose_engine(candidates_of(answers), engine);
     cut_into_panels(plan, answers[index].candidate);
-    if (plan.panels.cut != PanelCut::none) {
+    if (plan.panels.is_by_threads) {
+      // For no other engine than the one whose threads they are.
+      const std::string reason = answers[index].candidate.reason;
+      answers[index] =
+          engine_list()[index]->consider(space, gemm_of_panel(plan), AlgorithmChoice());
+      answers[index].candidate.reason = reason;
+    } else if (plan.panels.cut != PanelCut::none) {
       answers = consider_engines(space, gemm_of_panel(plan));
       index = choose_engine(candidates_of(answers), engine);
     }

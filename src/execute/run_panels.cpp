@@ -69,6 +69,7 @@ PanelGemm cut_gemm(const ExecutionPlan& plan, GemmProblem gemm, GemmArguments ar
         static_cast<char*>(arguments.y) +
         (panel.batch * gemm.y.batch + panel.row * gemm.y.row + panel.column * gemm.y.column) *
             static_cast<std::int64_t>(size_of(plan.compute_dtype));
+  arguments.first_column = panel.column;
   gemm.batch = panel.batches;
   gemm.m = panel.rows;
   gemm.n = panel.columns;
@@ -102,8 +103,9 @@ void run_one_by_one(const ExecutionSpace& space, const ExecutionPlan& plan, cons
 }
 
 /// Panels at once, each computed by one thread from the GEMM to the last stage.
-void run_by_threads(const ExecutionPlan& plan, const GemmPlan& engine, const GemmProblem& gemm,
-                    const GemmArguments& arguments, const std::vector<BoundStage>& bound) {
+void run_by_threads(const ExecutionSpace& space, const ExecutionPlan& plan, const GemmPlan& engine,
+                    const GemmProblem& gemm, const GemmArguments& arguments,
+                    const std::vector<BoundStage>& bound) {
   const std::vector<std::size_t> indices = stages_of(plan, StagePhase::panel);
   const std::vector<Panel> panels = panels_of(plan);
   // Made here, since a thread may not throw.
@@ -117,7 +119,7 @@ void run_by_threads(const ExecutionPlan& plan, const GemmPlan& engine, const Gem
     if (is_own_y)
       part.arguments.y =
           static_cast<char*>(part.arguments.y) + place * plan.panels.y_bytes_of_thread;
-    engine.run_on_thread(part.problem, part.arguments);
+    engine.run_on_thread(thread, part.problem, part.arguments);
     std::vector<BoundStage>& own = stages[place];
     for (std::size_t i = 0; i < indices.size(); ++i) {
       const PlannedStage& planned = plan.stages[indices[i]];
@@ -130,6 +132,7 @@ void run_by_threads(const ExecutionPlan& plan, const GemmPlan& engine, const Gem
     }
     run_stages_on_thread(own, plan.compute_dtype);
   };
+  engine.share_with_threads(space, gemm, arguments);
   for_each_on_threads(plan.panels.threads, static_cast<std::int64_t>(panels.size()), work);
 }
 
@@ -151,7 +154,7 @@ void run_in_panels(const ExecutionSpace& space, const ExecutionPlan& plan, const
   };
   run_once(StagePhase::before);
   if (plan.panels.is_by_threads)
-    run_by_threads(plan, engine, gemm, arguments, bound);
+    run_by_threads(space, plan, engine, gemm, arguments, bound);
   else
     run_one_by_one(space, plan, engine, gemm, arguments, bound);
   run_once(StagePhase::after);

@@ -2,6 +2,7 @@
 #define POSTLUDE_GEMM_ENGINE_HPP
 
 #include <cstddef>
+#include <cstdint>
 #include <memory>
 #include <string>
 #include <vector>
@@ -38,6 +39,8 @@ struct GemmArguments {
   void* workspace = nullptr;  ///< of the size that the engine asked for
   /// Prepared from w, which may then be null; null to use w itself.
   const GemmWeights* weights = nullptr;
+  /// Of a panel, in all of y: the row of the weights that its first column is multiplied with.
+  std::int64_t first_column = 0;
   /// Where a problem with factors has them: batch x M and batch x N.
   float* row_factors = nullptr;
   float* column_factors = nullptr;
@@ -79,9 +82,14 @@ class GemmPlan {
   virtual void run(const ExecutionSpace& space, const GemmProblem& problem,
                    const GemmArguments& arguments) const = 0;
 
-  /// Computes y on the calling thread of a host alone, while others do the same. Only for an engine
-  /// that says so with EngineCandidate::threads_alone; needs no workspace.
-  virtual void run_on_thread(const GemmProblem&, const GemmArguments&) const {}
+  /// Computes a panel of y on the calling thread of a host alone, the one of this number, while
+  /// others do the same. Only for an engine that says so with EngineCandidate::threads_alone.
+  virtual void run_on_thread(std::int64_t, const GemmProblem&, const GemmArguments&) const {}
+
+  /// Does before, by all threads, what they share, and leaves it in the workspace. The problem is
+  /// that of all of y.
+  virtual void share_with_threads(const ExecutionSpace&, const GemmProblem&,
+                                  const GemmArguments&) const {}
 
   /// Makes ready for another, smaller problem that run() will be given, such as the last panel's;
   /// returns the workspace, in bytes, with which run() then computes all that it is ready for.

@@ -3,6 +3,7 @@
 #include "gemm/cublaslt.hpp"
 #include "gemm/hopper.hpp"
 #include "gemm/kokkos_kernels.hpp"
+#include "gemm/microkernel.hpp"
 #include "gemm/onednn.hpp"
 #include "gemm/split.hpp"
 
@@ -10,9 +11,9 @@ namespace postlude {
 namespace detail {
 
 const std::vector<const Engine*>& engine_list() {
-  static const std::vector<const Engine*> engines = {&hopper_engine(), &cublaslt_engine(),
-                                                     &split_engine(), &onednn_engine(),
-                                                     &kokkos_kernels_engine()};
+  static const std::vector<const Engine*> engines = {
+      &hopper_engine(), &cublaslt_engine(),    &split_engine(),
+      &onednn_engine(), &microkernel_engine(), &kokkos_kernels_engine()};
   return engines;
 }
 

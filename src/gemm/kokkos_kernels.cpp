@@ -291,7 +291,8 @@ class KokkosKernelsGemm final : public GemmPlan {
   /// `threads` may each call the BLAS. Kept, so that every execution adds in the same order.
   explicit KokkosKernelsGemm(std::int64_t threads) : threads_(threads) {}
 
-  void run_on_thread(const GemmProblem& problem, const GemmArguments& arguments) const override {
+  void run_on_thread(std::int64_t, const GemmProblem& problem,
+                     const GemmArguments& arguments) const override {
     if (problem.dtype == DataType::float64)
       multiply_alone<double>(problem, arguments);
     else

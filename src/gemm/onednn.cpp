@@ -14,6 +14,7 @@
 #include <postlude/error.hpp>
 
 #include "gemm/matrix_form.hpp"
+#include "gemm/microkernel.hpp"
 #include "gemm/onednn_matmul.hpp"
 #include "gemm/onednn_weights.hpp"
 #include "gemm/processor.hpp"
@@ -328,6 +329,9 @@ class OneDnnEngine final : public Engine {
     if (problem.backend == Backend::serial) {
       candidate.is_second_choice = true;
       candidate.reason += ", on one thread";
+    } else if (is_microkernel_fastest(problem)) {
+      candidate.is_second_choice = true;
+      candidate.reason += "; microkernel is faster";
     } else if (!is_known_to_be_faster(implementation)) {
       candidate.is_second_choice = true;
       candidate.reason +=

@@ -113,7 +113,7 @@ struct Choice {
 class PanelPlanner {
  public:
   PanelPlanner(ExecutionPlan& plan, const EngineCandidate& engine)
-      : plan_(plan), threads_(engine.threads_alone) {
+      : plan_(plan), threads_(engine.threads_alone), threads_share_x_(engine.threads_share_x) {
     const PanelLimits& limits = panel_limits();
     // Small things, and partial results of reductions.
     const std::size_t others = limits.workspace_bytes / 8 + engine.workspace_bytes;
@@ -221,6 +221,7 @@ class PanelPlanner {
   std::optional<Choice> choice_by_threads() const {
     if (gemm().batch > 1) return std::nullopt;
     for (const PanelCut cut : {PanelCut::columns, PanelCut::rows}) {
+      if (cut == PanelCut::rows && threads_share_x_) continue;
       Choice choice;
       choice.cut = cut;
       choice.is_by_threads = true;
@@ -332,6 +333,7 @@ class PanelPlanner {
 
   ExecutionPlan& plan_;
   std::int64_t threads_;
+  bool threads_share_x_;
   std::size_t most_bytes_ = 0;
   std::size_t cached_bytes_ = 0;
   std::map<std::size_t, bool> is_of_panel_;

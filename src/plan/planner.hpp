@@ -38,6 +38,8 @@ struct EngineCandidate {
   std::size_t workspace_bytes = 0;
   /// Threads of a host that may each compute a GEMM of its own at once; 1 for all of them together.
   std::int64_t threads_alone = 1;
+  /// They share what was made of x, so that their panels are of columns of y.
+  bool threads_share_x = false;
   /// At the end of its workspace, for w in a format of its own; not needed with prepared weights.
   std::size_t weights_bytes = 0;
   /// What it computes of the first stages that read y, which then need no sweep; "" for nothing.

@@ -920,6 +920,7 @@ TEST_CASE("a plan times the algorithms of its GEMM, and a later plan takes what 
   std::vector<Problem> problems = vendor_problems();
   problems.push_back(split);
   problems.push_back({DataType::float32, ComputeMode::f32, "kokkos_kernels"});
+  problems.push_back({DataType::float32, ComputeMode::f32, "microkernel"});
   problems.push_back({DataType::float32, ComputeMode::f32, "onednn"});
   Random random;
   INFO(random.hint());

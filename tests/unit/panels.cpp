@@ -27,7 +27,8 @@ struct Extents {
 
 /// y in panels of about so many bytes.
 ExecutionPlan cut(const std::string& text, std::size_t bytes, const Extents& extents = {},
-                  ResultLayout layout = ResultLayout::any, std::int64_t threads = 1) {
+                  ResultLayout layout = ResultLayout::any, std::int64_t threads = 1,
+                  bool threads_share_x = false) {
   detail::GemmProblem gemm;
   gemm.batch = extents.batch;
   gemm.m = extents.m;
@@ -35,6 +36,7 @@ ExecutionPlan cut(const std::string& text, std::size_t bytes, const Extents& ext
   gemm.k = extents.k;
   detail::EngineCandidate engine;
   engine.threads_alone = threads;
+  engine.threads_share_x = threads_share_x;
   const SmallPanels small(bytes, threads > 1);
   ExecutionPlan plan = detail::make_execution_plan(
       detail::lower(text, {gemm.batch, gemm.m, gemm.n}, gemm.k, operands_of_every_kind()), gemm,
@@ -105,6 +107,15 @@ TEST_CASE("a plan that must hold all of y says why", "[unit]") {
   INFO(detail::explain(plan, plan.program));
   CHECK(plan.panels.reason.find("stage 1 takes all rows together") != std::string::npos);
   CHECK(detail::explain(plan, plan.program).find("all of y is kept") != std::string::npos);
+}
+
+TEST_CASE("threads that share what was made of x have panels of columns only", "[unit]") {
+  const auto by_threads = [](std::int64_t m, std::int64_t n) {
+    return cut("relu(y)", std::size_t(1) << 30, {1, m, n, 3}, ResultLayout::any, 4, true).panels;
+  };
+  CHECK(by_threads(130, 700).cut == PanelCut::columns);
+  CHECK(by_threads(130, 700).is_by_threads);
+  CHECK_FALSE(by_threads(700, 130).is_by_threads);
 }
 
 TEST_CASE("threads have panels of their own where the other dimension is short", "[unit]") {
