@@ -8,6 +8,7 @@
 #include <postlude/error.hpp>
 
 #include "evaluator/reducers.hpp"
+#include "plan/kept_value.hpp"
 #include "plan/stage_builder.hpp"
 #include "program/product_factors.hpp"
 
@@ -53,6 +54,7 @@ class Planner {
     std::stable_sort(groups_.begin(), groups_.end(),
                      [](const Group& a, const Group& b) { return a.level < b.level; });
     place_y();
+    keep_value();
     build_stages();
     join_lines();
     place_partials();
@@ -321,6 +323,40 @@ class Planner {
     }
   }
 
+  /// On a host, which computes an element as long as it takes to read it from a cache and longer.
+  void keep_value() {
+    if (!is_host(plan_.gemm.backend) || plan_.gemm.has_factors) return;
+    if (std::find(materialized_.begin(), materialized_.end(), true) != materialized_.end()) return;
+    std::vector<VisitedValues> stages;
+    for (const Group& group : groups_) {
+      stages.push_back({group.domain, group.window_size, {}});
+      for (const StageTarget& target : group.targets) stages.back().values.push_back(target.value);
+    }
+    kept_ = find_kept_value(plan_.program, stages);
+  }
+
+  PlannedStage build_group(const StageDomain& domain, SweepKind sweep, std::size_t index,
+                           std::vector<StageTarget> targets) {
+    const bool reads_kept = kept_.value >= 0 && index > kept_.stage;
+    if (kept_.value >= 0 && index == kept_.stage) {
+      std::vector<StageTarget> with_kept = targets;
+      StageTarget kept;
+      kept.value = kept_.value;
+      kept.output = {OperandRole::gemm_result, 0, 0, plan_.program.y, true, 1};
+      // Last, so that the stage has read y before.
+      with_kept.push_back(kept);
+      try {
+        return build_stage(plan_.program, domain, sweep, with_kept, intermediates_);
+      } catch (const Error& error) {
+        // There may be no room for one array more.
+        if (error.status() != Status::unsupported) throw;
+        kept_ = {};
+      }
+    }
+    return build_stage(plan_.program, domain, sweep, targets, intermediates_,
+                       reads_kept ? kept_.value : -1);
+  }
+
   /// The result that is y itself, in place, is complete without a stage.
   bool is_in_place_y(const StageTarget& target) const {
     return plan_.y_place == GemmResultPlace::result && !target.is_reduction &&
@@ -329,7 +365,8 @@ class Planner {
   }
 
   void build_stages() {
-    for (const Group& group : groups_) {
+    for (std::size_t index = 0; index < groups_.size(); ++index) {
+      const Group& group = groups_[index];
       std::vector<StageTarget> targets;
       for (const StageTarget& target : group.targets)
         if (!is_in_place_y(target)) targets.push_back(target);
@@ -343,7 +380,7 @@ class Planner {
       if (group.window_size > 0)
         domain.window_count =
             windowed_shape(group.domain, group.window_size, group.window_step).columns;
-      plan_.stages.push_back(build_stage(plan_.program, domain, sweep, targets, intermediates_));
+      plan_.stages.push_back(build_group(domain, sweep, index, targets));
       // From the next stage on these can be read.
       for (const StageTarget& target : targets)
         if (target.output.role == OperandRole::intermediate)
@@ -395,6 +432,7 @@ class Planner {
   std::vector<Group> groups_;
   std::vector<std::size_t> written_by_reduction_;
   Intermediates intermediates_;
+  KeptValue kept_;
 };
 
 }  // namespace

@@ -42,8 +42,12 @@ struct Step {
 class StageBuilder {
  public:
   StageBuilder(const Program& program, const std::vector<StageTarget>& targets,
-               const Intermediates& intermediates, PlannedStage& planned)
-      : program_(program), targets_(targets), intermediates_(intermediates), planned_(planned) {}
+               const Intermediates& intermediates, int kept, PlannedStage& planned)
+      : program_(program),
+        targets_(targets),
+        intermediates_(intermediates),
+        kept_(kept),
+        planned_(planned) {}
 
   void build() {
     schedule();
@@ -82,16 +86,19 @@ class StageBuilder {
   bool is_leaf(const Item& item) const {
     const NodeKind kind = value(item.value).kind;
     return (kind != NodeKind::pointwise && kind != NodeKind::random) ||
-           intermediates_.count(item.value) != 0;
+           intermediates_.count(item.value) != 0 || is_y(item);
+  }
+
+  /// What is in y's place: y, or the value that was kept there.
+  bool is_y(const Item& item) const {
+    return item.value == kept_ || value(item.value).kind == NodeKind::gemm_result;
   }
 
   /// y is loaded once even when it is used often: its storage may be overwritten by a result.
-  bool is_step(const Item& item) const {
-    return !is_leaf(item) || (value(item.value).kind == NodeKind::gemm_result && uses_of_y_ > 1);
-  }
+  bool is_step(const Item& item) const { return !is_leaf(item) || (is_y(item) && uses_of_y_ > 1); }
 
   void count_uses_of_y(const Item& item, std::set<Item>& seen) {
-    if (value(item.value).kind == NodeKind::gemm_result) ++uses_of_y_;
+    if (is_y(item)) ++uses_of_y_;
     if (is_leaf(item) || !seen.insert(item).second) return;
     for (const Item& input : inputs_of(item)) count_uses_of_y(input, seen);
   }
@@ -225,11 +232,11 @@ class StageBuilder {
       return operand_source({leaf.kind == NodeKind::gemm_factors ? OperandRole::gemm_factors
                                                                  : OperandRole::intermediate,
                              0, intermediate->second, leaf.shape, false, item.repeat});
+    if (is_y(item))
+      return operand_source({OperandRole::gemm_result, 0, 0, leaf.shape, false, item.repeat});
     switch (leaf.kind) {
       case NodeKind::constant:
         return scalar_source(leaf.constant);
-      case NodeKind::gemm_result:
-        return operand_source({OperandRole::gemm_result, 0, 0, leaf.shape, false, item.repeat});
       case NodeKind::operand: {
         const auto operand = static_cast<std::size_t>(leaf.operand);
         if (program_.operands[operand].kind == OperandKind::scalar)
@@ -303,6 +310,7 @@ class StageBuilder {
   const Program& program_;
   const std::vector<StageTarget>& targets_;
   const Intermediates& intermediates_;
+  int kept_;  ///< a value that is where y was, -1 for none
   PlannedStage& planned_;
   int uses_of_y_ = 0;
   int scalar_count_ = 0;
@@ -317,7 +325,7 @@ class StageBuilder {
 
 PlannedStage build_stage(const Program& program, const StageDomain& domain, SweepKind sweep,
                          const std::vector<StageTarget>& targets,
-                         const Intermediates& intermediates) {
+                         const Intermediates& intermediates, int kept) {
   const Shape& shape = domain.shape;
   PlannedStage planned;
   planned.sweep = sweep;
@@ -338,7 +346,7 @@ PlannedStage build_stage(const Program& program, const StageDomain& domain, Swee
     stage.outer = domain.inner_is_rows ? domain.window_size : domain.window_count;
     stage.inner = domain.inner_is_rows ? shape.rows : domain.window_size;
   }
-  StageBuilder(program, targets, intermediates, planned).build();
+  StageBuilder(program, targets, intermediates, kept, planned).build();
   return planned;
 }
 

@@ -35,12 +35,13 @@ struct StageDomain {
 
 /// Compiles the values that `targets` need into instructions over the domain.
 ///
-/// Values of earlier stages are read from the workspace; everything else is computed again from y
-/// and the operands, so that no full-size intermediate is ever written. Throws Error(unsupported)
+/// Values of earlier stages are read from the workspace, and `kept` from where y was; everything
+/// else is computed again from y and the operands, so that no other full-size intermediate is ever
+/// written. Throws Error(unsupported)
 /// when the stage holds more instructions, scalars, operands or live values than a Stage can.
 PlannedStage build_stage(const Program& program, const StageDomain& domain, SweepKind sweep,
                          const std::vector<StageTarget>& targets,
-                         const Intermediates& intermediates);
+                         const Intermediates& intermediates, int kept = -1);
 
 }  // namespace detail
 }  // namespace postlude

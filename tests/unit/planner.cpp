@@ -51,6 +51,42 @@ std::int64_t passes_over_matrices(const ExecutionPlan& plan) {
 
 }  // namespace
 
+namespace {
+
+/// Stages that leave another value where y was.
+std::int64_t keeping_stages(const ExecutionPlan& plan) {
+  return std::count_if(plan.stages.begin(), plan.stages.end(), [](const PlannedStage& stage) {
+    return std::any_of(stage.operands.begin(), stage.operands.end(),
+                       [](const StageOperand& operand) {
+                         return operand.role == OperandRole::gemm_result && operand.is_written;
+                       });
+  });
+}
+
+}  // namespace
+
+TEST_CASE("what takes long is kept in y's place for later stages on a host", "[unit]") {
+  for (const std::string text :
+       {"softmax(gelu(y + bias), dim=1)", "softmax(tanh(y) * scale, dim=0)",
+        "z = mish(y + residual); z / sum(z, dim=1)", "layer_norm(silu(y))",
+        "return sum(gelu(y), dim=1), sum(gelu(y), dim=0)"}) {
+    INFO(text);
+    const ExecutionPlan plan = planned(text);
+    REQUIRE(plan.stages.size() > 1);
+    CHECK(keeping_stages(plan) == 1);
+    CHECK(keeping_stages(planned(text, ResultLayout::any)) == 1);
+    // The function is computed by the first stage only.
+    CHECK(plan.stages.back().operation_count < 6);
+  }
+  // Of these a later stage needs y itself, or computes sooner than it reads.
+  for (const std::string text :
+       {"softmax(y + bias, dim=1)", "relu(y) / sum(relu(y), dim=1)", "gelu(y + bias)",
+        "return softmax(gelu(y), dim=1), y", "softmax(gelu(y), dim=1) + y"}) {
+    INFO(text);
+    CHECK(keeping_stages(planned(text)) == 0);
+  }
+}
+
 TEST_CASE("a pointwise epilogue is one pass over y, in place", "[unit]") {
   for (const std::string text :
        {"min(y + bias, c) - c", "gelu(y + bias) * scale + residual", "relu(y) + y",
