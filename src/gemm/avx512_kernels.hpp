@@ -28,7 +28,7 @@ struct TileProduct {
   std::int64_t sums_row = 0;
   bool adds = false;  ///< to what sums has
   /// Rows of w that are wanted next, of which as many elements are brought to the second-level
-  /// cache.
+  /// cache. Not null, even where there are none.
   const float* ahead = nullptr;
   int ahead_rows = 0;
 };

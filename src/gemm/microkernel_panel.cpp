@@ -90,7 +90,7 @@ class PanelProduct {
       const std::int64_t lane = sliver * sliver_lanes;
       const std::int64_t wanted = ahead_last - ahead_first;
       const std::int64_t begin = sliver * wanted / slivers_;
-      if (wanted > 0) tile.ahead = ahead.data + (ahead_first + begin) * ahead.row;
+      tile.ahead = wanted > 0 ? ahead.data + (ahead_first + begin) * ahead.row : tile.w;
       tile.ahead_rows = static_cast<int>((sliver + 1) * wanted / slivers_ - begin);
       tile.x = panel_.x + k * lanes_ + lane * tile.depth;
       tile.sums = panel_.sums + row * lanes_ + lane;

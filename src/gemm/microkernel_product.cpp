@@ -74,25 +74,30 @@ MicrokernelProduct::Unit MicrokernelProduct::unit_of(const GemmProblem& problem,
 void MicrokernelProduct::pack_units(const GemmProblem& problem, const ProductMemory& memory,
                                     std::int64_t first, std::int64_t count,
                                     std::int64_t threads) const {
-  const std::int64_t blocks = quotient_up(depth_, microkernel_depth);
-  for_each(threads, count * blocks, [&](std::int64_t, std::int64_t item) {
-    const Unit unit = unit_of(problem, first + item / blocks);
-    const std::int64_t k = item % blocks * microkernel_depth;
-    const float* const x =
-        memory.x + unit.batch * problem.x.batch + unit.row * problem.x.row + k * problem.x.column;
+  // Small pieces, so that every thread has some.
+  constexpr std::int64_t piece = 128;
+  static_assert(microkernel_depth % piece == 0, "a piece belongs to one block");
+  const std::int64_t pieces = quotient_up(depth_, piece);
+  const std::int64_t slivers = quotient_up(unit_lanes_, sliver_lanes);
+  for_each(threads, count * pieces * slivers, [&](std::int64_t, std::int64_t item) {
+    const std::int64_t index = item / (pieces * slivers);
+    const std::int64_t lane = item / pieces % slivers * sliver_lanes;
+    const std::int64_t k = item % pieces * piece;
+    const Unit unit = unit_of(problem, first + index);
+    if (lane >= unit.rows) return;
+    const std::int64_t block = k / microkernel_depth * microkernel_depth;
     const std::int64_t lanes = rounded_up(unit.rows, width);
-    float* const packed = memory.workspace + item / blocks * floats_of_unit() + k * lanes;
     MatrixCopy copy;
-    copy.rows = std::min(microkernel_depth, depth_ - k);
+    copy.rows = std::min(piece, depth_ - k);
+    copy.columns = std::min(sliver_lanes, unit.rows - lane);
+    copy.padded_columns = copy.to_row = std::min(sliver_lanes, lanes - lane);
+    copy.from = memory.x + unit.batch * problem.x.batch + (unit.row + lane) * problem.x.row +
+                k * problem.x.column;
     copy.from_row = problem.x.column;
     copy.from_column = problem.x.row;
-    for (std::int64_t lane = 0; lane < lanes; lane += sliver_lanes) {
-      copy.columns = std::min(sliver_lanes, unit.rows - lane);
-      copy.padded_columns = copy.to_row = std::min(sliver_lanes, lanes - lane);
-      copy.from = x + lane * problem.x.row;
-      copy.to = packed + lane * copy.rows;
-      copy_matrix_avx512(copy);
-    }
+    copy.to = memory.workspace + index * floats_of_unit() + block * lanes +
+              lane * std::min(microkernel_depth, depth_ - block) + (k - block) * copy.to_row;
+    copy_matrix_avx512(copy);
   });
 }
 
