@@ -241,14 +241,6 @@ void copy_matrix_avx512(const MatrixCopy& copy) {
     copy_elements(copy);
 }
 
-__attribute__((target("avx512f,prfchw"))) void expect_writes_avx512(float* to, std::int64_t rows,
-                                                                    std::int64_t columns,
-                                                                    std::int64_t to_row) {
-  for (std::int64_t row = 0; row < rows; ++row)
-    for (std::int64_t column = 0; column < columns; column += line)
-      __builtin_prefetch(to + row * to_row + column, 1, 2);
-}
-
 #else
 
 bool has_avx512_kernels() { return false; }
@@ -256,7 +248,6 @@ bool has_avx512_kernels() { return false; }
 // Nobody calls these where there are none.
 void multiply_tile_avx512(int, int, const TileProduct&) {}
 void copy_matrix_avx512(const MatrixCopy&) {}
-void expect_writes_avx512(float*, std::int64_t, std::int64_t, std::int64_t) {}
 
 #endif
 

@@ -53,9 +53,6 @@ struct MatrixCopy {
 /// in registers; element by element otherwise.
 void copy_matrix_avx512(const MatrixCopy& copy);
 
-/// Brings memory that will be written to the caches: rows of so many elements.
-void expect_writes_avx512(float* to, std::int64_t rows, std::int64_t columns, std::int64_t to_row);
-
 }  // namespace detail
 }  // namespace postlude
 

@@ -94,19 +94,9 @@ class PanelProduct {
       tile.ahead_rows = static_cast<int>((sliver + 1) * wanted / slivers_ - begin);
       tile.x = panel_.x + k * lanes_ + lane * tile.depth;
       tile.sums = panel_.sums + row * lanes_ + lane;
-      if (k + tile.depth == panel_.depth) expect_writes(group * slivers_ + sliver);
       multiply_tile_avx512(
           rows, static_cast<int>(std::min(sliver_lanes, lanes_ - lane) / avx512_width), tile);
     }
-  }
-
-  /// While a tile of the last block is computed, that tile's share of y comes to the caches.
-  void expect_writes(std::int64_t tile) const {
-    if (panel_.strides.column != 1) return;
-    const std::int64_t tiles = groups_ * slivers_;
-    const std::int64_t first = tile * panel_.rows / tiles, last = (tile + 1) * panel_.rows / tiles;
-    expect_writes_avx512(panel_.y + first * panel_.strides.row, last - first, panel_.columns,
-                         panel_.strides.row);
   }
 
   /// The sums, of which a row has a column of y, to y.

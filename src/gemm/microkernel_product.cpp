@@ -74,11 +74,12 @@ MicrokernelProduct::Unit MicrokernelProduct::unit_of(const GemmProblem& problem,
 void MicrokernelProduct::pack_units(const GemmProblem& problem, const ProductMemory& memory,
                                     std::int64_t first, std::int64_t count,
                                     std::int64_t threads) const {
-  // Small pieces, so that every thread has some.
-  constexpr std::int64_t piece = 128;
-  static_assert(microkernel_depth % piece == 0, "a piece belongs to one block");
-  const std::int64_t pieces = quotient_up(depth_, piece);
+  // Whole blocks, for which every row's page is visited once, or where that is too few for the
+  // threads, pieces of them.
   const std::int64_t slivers = quotient_up(unit_lanes_, sliver_lanes);
+  const std::int64_t blocks = count * slivers * quotient_up(depth_, microkernel_depth);
+  const std::int64_t piece = blocks < 2 * threads ? microkernel_depth / 4 : microkernel_depth;
+  const std::int64_t pieces = quotient_up(depth_, piece);
   for_each(threads, count * pieces * slivers, [&](std::int64_t, std::int64_t item) {
     const std::int64_t index = item / (pieces * slivers);
     const std::int64_t lane = item / pieces % slivers * sliver_lanes;
