@@ -478,7 +478,7 @@ POSTLUDE_API postlude_status postlude_plan_gemm_choice(const postlude_plan *plan
  * float32 beside them. `onednn` lays w out in oneDNN's blocks, and `microkernel` in blocks of columns.
  * The other engines, and plans of `onednn` for one row, a batch, column-major y or panels of columns,
  * and of `microkernel` for a batch, use w as it is: their weights have 0 bytes, and executions still
- * read w.
+ * read w. So do plans of another engine than that for which w was prepared.
  *
  * Give the weights to postlude_execute as bindings.weights; bindings.w.data may then be NULL. If it
  * is not, it must be the tensor that they were prepared from: others would be stale.

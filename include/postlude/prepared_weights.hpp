@@ -30,9 +30,10 @@ class PreparedWeightsImplementation;
 /// afterwards: executions use what w was when it was prepared.
 ///
 /// Give them to an execution as Arguments::prepared_weights. They serve every plan of the same
-/// engine, backend, device and shape of w, whatever its batch and epilogue. Arguments::w may then
-/// have null data where it is not read all the same; if it has data, it must be the tensor that the
-/// weights were prepared from, since other ones would be stale.
+/// engine, backend, device and shape of w, whatever its batch and epilogue; a plan of another
+/// engine reads w itself. Arguments::w may then have null data where it is not read all the same;
+/// if it has data, it must be the tensor that the weights were prepared from, since other ones
+/// would be stale.
 ///
 /// Threads: several executions may use them at once. refresh() may not be called while one of them
 /// runs. Errors: the constructor throws Error: as an execution for w, out_of_memory,

@@ -154,6 +154,10 @@ std::shared_ptr<const GemmPlan> settle_algorithms(const ExecutionSpace& space, E
                                               choice.kept.substr(0, 64) + "': the engine " +
                                               answer.candidate.name + " has none to choose from");
   make_engine_ready(plan, answer);
+  if (plan.panels.is_by_threads) {  // it was chosen for the whole
+    answer.candidate.reason = plan.engines[chosen].reason;
+    answer.candidate.is_second_choice = plan.engines[chosen].is_second_choice;
+  }
   plan.engines[chosen] = answer.candidate;
   plan.workspace_bytes = plan.engine_offset;
   place_engine(plan, std::move(plan.engines), chosen);

@@ -62,16 +62,18 @@ void PreparedWeightsImplementation::validate(const PlanImplementation& plan,
     throw Error(Status::invalid_argument,
                 std::string("prepared_weights were prepared on backend ") + name_of(backend_) +
                     ": the plan was made for " + name_of(plan.space().backend()));
-  // Engines may have a format in common.
+  // Engines may have a format in common. One that does not know the format reads w.
   const bool is_taken = weights_ != nullptr && plan.gemm().takes(*weights_, plan.plan().gemm);
-  if (engine_of(plan) != engine_ && !is_taken)
+  const bool is_of_engine = engine_of(plan) == engine_;
+  if (!is_of_engine && !is_taken && w.data == nullptr)
     throw Error(Status::invalid_argument, "prepared_weights were prepared for the engine " +
-                                              engine_ + ": the plan uses " + engine_of(plan));
+                                              engine_ + ": the plan uses " + engine_of(plan) +
+                                              ", and w has null data");
   if (!same_form(plan.problem().w, w_))
     throw Error(Status::shape_mismatch, "prepared_weights were prepared from " + form_text(w_) +
                                             ": the plan was made for " +
                                             form_text(plan.problem().w));
-  if (weights_ != nullptr && !is_taken && !plan.gemm().can_do_without(*weights_))
+  if (is_of_engine && weights_ != nullptr && !is_taken && !plan.gemm().can_do_without(*weights_))
     throw Error(Status::invalid_argument,
                 "prepared_weights are on another device than the plan: prepare them there");
   if (w.data != nullptr && (w.data != w_.data || different_stride(w, w_) >= 0))

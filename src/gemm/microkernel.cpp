@@ -59,7 +59,7 @@ class MicrokernelGemm final : public GemmPlan {
   bool takes(const GemmWeights& weights, const GemmProblem& problem) const override {
     const auto* prepared = dynamic_cast<const MicrokernelWeights*>(&weights);
     return prepared != nullptr && prepared->n() == problem.n && prepared->k() == problem.k &&
-           can_take_weights(problem);
+           problem.batch == 1;
   }
 
   bool can_do_without(const GemmWeights& weights) const override {
@@ -85,7 +85,7 @@ class MicrokernelGemm final : public GemmPlan {
 
  private:
   static bool can_take_weights(const GemmProblem& problem) {
-    return problem.batch == 1 && !is_trivial(problem);
+    return problem.batch == 1 && problem.n > 0 && problem.k > 0;
   }
 
   std::int64_t threads_;
@@ -111,7 +111,8 @@ std::string refusal(const GemmProblem& problem) {
 /// Where x has more than a quarter of w's rows, packing it takes too long.
 bool is_measured(const GemmProblem& problem) {
   constexpr std::int64_t fewest = 1024;
-  return problem.n >= fewest && problem.k >= fewest && problem.m <= problem.n / 4;
+  const bool has_columns = problem.n >= fewest && problem.m <= problem.n / 4;
+  return (has_columns || problem.is_part) && problem.k >= fewest;
 }
 
 class MicrokernelEngine final : public Engine {

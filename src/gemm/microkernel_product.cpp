@@ -41,7 +41,8 @@ void for_each(std::int64_t threads, std::int64_t items, const ThreadWork& work) 
 MicrokernelProduct::MicrokernelProduct(const GemmProblem& problem, std::int64_t threads)
     : threads_(threads), depth_(std::max<std::int64_t>(problem.k, 1)) {
   // Of at least one vector and one k, so that an empty problem needs nothing of its own.
-  unit_lanes_ = std::clamp(rounded_up(problem.m, width), width, most_lanes);
+  const std::int64_t units = std::max<std::int64_t>(quotient_up(problem.m, most_lanes), 1);
+  unit_lanes_ = std::max(rounded_up(quotient_up(problem.m, units), width), width);
   while (unit_lanes_ > sliver_lanes && floats_of_unit() > most_of_unit)
     unit_lanes_ = rounded_up(unit_lanes_ / 2, sliver_lanes);
   units_ = unit_count(problem);

@@ -40,6 +40,8 @@ struct GemmProblem {
   /// A stage on all of y follows, for which kernels may be made: an engine that runs it on its own
   /// sums spares a sweep.
   bool precedes_stage = false;
+  /// A part of y's columns: what is worth it for all of them is so for each part.
+  bool is_part = false;
 };
 
 /// Whether there is nothing to multiply: no y, or one of empty sums.

@@ -15,6 +15,7 @@ bool is_slow(const Value& value) {
     case Operation::expm1:
     case Operation::log:
     case Operation::log1p:
+    case Operation::power:
     case Operation::sin:
     case Operation::cos:
     case Operation::erf:

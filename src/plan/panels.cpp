@@ -340,6 +340,7 @@ class PanelPlanner {
 };
 
 GemmProblem cut_down(GemmProblem gemm, const Panel& panel) {
+  gemm.is_part = panel.columns < gemm.n;
   gemm.batch = panel.batches;
   gemm.m = panel.rows;
   gemm.n = panel.columns;

@@ -5,6 +5,7 @@
 #include <cstdint>
 #include <functional>
 #include <limits>
+#include <optional>
 #include <string>
 #include <utility>
 #include <vector>
@@ -907,12 +908,46 @@ TEST_CASE("stale and unfitting prepared weights are refused", "[conformance]") {
 
   if (is_skipped(split)) return;
   const Plan split_plan = plan_of(split, x, w);
+  // What has been prepared for another engine is of no use: w is, where it is given.
+  Tensor without = moved;
+  without.data = nullptr;
   check_error(
       Status::invalid_argument,
       [&] {
-        split_plan.execute(Arguments{x.device(), moved, {}, {out.device()}, &weights});
+        split_plan.execute(Arguments{x.device(), without, {}, {out.device()}, &weights});
       },
-      "prepared for the engine", "split");
+      "prepared for the engine", "split", "null");
+  split_plan.execute(Arguments{x.device(), moved, {}, {out.device()}, &weights});
+  fence();
+  out.download();
+  for (const double value : out.elements()) CHECK(value == 8);
+}
+
+TEST_CASE("weights that are prepared once serve plans of every batch size", "[conformance]") {
+  Random random;
+  INFO(random.hint());
+  // Sizes at which several engines are the fastest.
+  TestTensor w(DataType::float32, {1088, 1088});
+  w.fill([&] { return random.quarter(); });
+  w.upload();
+  std::optional<PreparedWeights> weights;
+  for (const std::int64_t m : {64, 1, 8, 300, 1100}) {
+    INFO(m << " rows");
+    TestTensor x(DataType::float32, {m, 1088});
+    TestTensor out(DataType::float32, {m, 1088});
+    TestTensor same(DataType::float32, {m, 1088});
+    x.fill([&] { return random.quarter(); });
+    x.upload();
+    for (TestTensor* tensor : {&out, &same}) tensor->upload();
+    const Plan plan(execution_space(), {x.device(), w.device(), ComputeMode::f32}, "y");
+    INFO(plan.explain());
+    if (!weights) weights.emplace(plan, w.device());
+    plan.execute(Arguments{x.device(), w.device(), {}, {out.device()}, &*weights});
+    plan.execute(Arguments{x.device(), w.device(), {}, {same.device()}});
+    fence();
+    for (TestTensor* tensor : {&out, &same}) tensor->download();
+    CHECK(out.elements() == same.elements());
+  }
 }
 
 TEST_CASE("a plan times the algorithms of its GEMM, and a later plan takes what it found",
