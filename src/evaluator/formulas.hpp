@@ -4,8 +4,10 @@
 #include <cmath>
 #include <limits>
 
-#include "evaluator/elementary.hpp"
 #include "evaluator/function.hpp"
+#if !defined(POSTLUDE_ON_DEVICE)
+#include "evaluator/host_functions.hpp"
+#endif
 
 namespace postlude {
 namespace detail {
@@ -161,11 +163,16 @@ POSTLUDE_FUNCTION T reciprocal(T v) {
 }
 template <class T>
 POSTLUDE_FUNCTION T exp(T v) {
-  return T(Elementary<T>::exp(v));
+  return std::exp(v);
 }
 template <class T>
 POSTLUDE_FUNCTION T expm1(T v) {
-  return T(Elementary<T>::expm1(v));
+  return std::expm1(v);
+}
+/// exp(a - b) for a <= b, as a term of a sum.
+template <class T>
+POSTLUDE_FUNCTION double exp_of_difference(T a, T b) {
+  return static_cast<double>(std::exp(a - b));
 }
 template <class T>
 POSTLUDE_FUNCTION T log(T v) {
@@ -189,7 +196,7 @@ POSTLUDE_FUNCTION T erf(T v) {
 }
 template <class T>
 POSTLUDE_FUNCTION T tanh(T v) {
-  return T(Elementary<T>::tanh(v));
+  return std::tanh(v);
 }
 template <class T>
 POSTLUDE_FUNCTION T floor(T v) {
@@ -213,39 +220,28 @@ POSTLUDE_FUNCTION T vanishing_product(T v, T weight) {
 // Activations.
 template <class T>
 POSTLUDE_FUNCTION T sigmoid(T v) {
-  using E = Elementary<T>;
-  using W = typename E::Type;
   // exp of a negative number only: no overflow, and small results keep their digits.
-  const W e = E::exp(-std::fabs(W(v)));
-  return T((v < T(0) ? e : W(1)) / (W(1) + e));
+  const T e = std::exp(-std::fabs(v));
+  return (v < T(0) ? e : T(1)) / (T(1) + e);
 }
 template <class T>
 POSTLUDE_FUNCTION T silu(T v) {
-  using E = Elementary<T>;
-  using W = typename E::Type;
   // exp(-|v|) in two halves: it is subnormal, and short of digits, before v * exp(v) is. No branch,
   // since a vector of elements has both signs.
-  const W w = v;
-  const W half = E::exp(std::fabs(w) * W(-0.5));
-  const W numerator = w < W(0) ? w * half : w;
-  const W factor = w < W(0) ? half : W(1);
-  const W product = numerator * (factor / (W(1) + half * half));
-  return T(half == W(0) ? max(w, W(0)) : product);
+  const T half = std::exp(std::fabs(v) * T(-0.5));
+  const T numerator = v < T(0) ? v * half : v;
+  const T factor = v < T(0) ? half : T(1);
+  const T product = numerator * (factor / (T(1) + half * half));
+  return half == T(0) ? max(v, T(0)) : product;
 }
 template <class T>
 POSTLUDE_FUNCTION T logsigmoid(T v) {
-  using E = Elementary<T>;
-  using W = typename E::Type;
-  const W w = v;
-  return T(min(w, W(0)) - E::log1p_of_unit(E::exp(-std::fabs(w))));
+  return min(v, T(0)) - std::log1p(std::exp(-std::fabs(v)));
 }
 template <class T>
 POSTLUDE_FUNCTION T softplus(T v, T beta, T limit) {
-  using E = Elementary<T>;
-  using W = typename E::Type;
   const T z = beta * v;
-  const W w = z;
-  const T soft = T((max(w, W(0)) + E::log1p_of_unit(E::exp(-std::fabs(w)))) / W(beta));
+  const T soft = (max(z, T(0)) + std::log1p(std::exp(-std::fabs(z)))) / beta;
   return z > limit ? v : soft;
 }
 template <class T>
@@ -255,7 +251,7 @@ POSTLUDE_FUNCTION T softsign(T v) {
 }
 template <class T>
 POSTLUDE_FUNCTION T elu(T v, T alpha) {
-  return v > T(0) ? v : T(typename Elementary<T>::Type(alpha) * Elementary<T>::expm1(v));
+  return v > T(0) ? v : alpha * std::expm1(v);
 }
 template <class T>
 POSTLUDE_FUNCTION T selu(T v) {
@@ -266,45 +262,37 @@ POSTLUDE_FUNCTION T selu(T v) {
 }
 template <class T>
 POSTLUDE_FUNCTION T celu(T v, T alpha) {
-  using W = typename Elementary<T>::Type;
-  const T soft = T(W(alpha) * Elementary<T>::expm1(W(v) / W(alpha)));
+  const T soft = alpha * std::expm1(v / alpha);
   return max(v, T(0)) + min(T(0), soft);
 }
 template <class T>
 POSTLUDE_FUNCTION T gelu(T v) {
   // Hendrycks and Gimpel, Gaussian Error Linear Units, 2016: v Phi(v), which is max(v, 0) less |v|
   // times the tail of the normal distribution beyond |v|. 1 + erf would cancel for negative v.
-  using E = Elementary<T>;
-  using W = typename E::Type;
-  const W magnitude = std::fabs(W(v));
-  const W product = vanishing_product(magnitude, E::normal_tail(magnitude));
-  return T(max(W(v), W(0)) - product);
+  constexpr T inverse_sqrt_2 = T(0.70710678118654752440084436210485);
+  const T magnitude = std::fabs(v);
+  const T tail = T(0.5) * std::erfc(magnitude * inverse_sqrt_2);
+  return max(v, T(0)) - vanishing_product(magnitude, tail);
 }
 template <class T>
 POSTLUDE_FUNCTION T gelu_tanh(T v) {
   // (1 + tanh(u)) / 2 = sigmoid(2 u), which does not cancel; exp(-2 |u|) in two halves, as in silu.
-  using E = Elementary<T>;
-  using W = typename E::Type;
-  constexpr W twice_sqrt_2_over_pi = W(1.5957691216057307117597842397375);
-  const W w = v;
-  const W t = twice_sqrt_2_over_pi * (w + W(0.044715) * w * w * w);
-  const W half = E::exp(std::fabs(t) * W(-0.5));
-  const W numerator = t < W(0) ? w * half : w;
-  const W factor = t < W(0) ? half : W(1);
-  const W product = numerator * (factor / (W(1) + half * half));
-  return T(half == W(0) ? max(w, W(0)) : product);
+  constexpr T twice_sqrt_2_over_pi = T(1.5957691216057307117597842397375);
+  const T t = twice_sqrt_2_over_pi * (v + T(0.044715) * v * v * v);
+  const T half = std::exp(std::fabs(t) * T(-0.5));
+  const T numerator = t < T(0) ? v * half : v;
+  const T factor = t < T(0) ? half : T(1);
+  const T product = numerator * (factor / (T(1) + half * half));
+  return half == T(0) ? max(v, T(0)) : product;
 }
 template <class T>
 POSTLUDE_FUNCTION T mish(T v) {
   // Misra, Mish, 2019. tanh(log(1 + e)) = e (e + 2) / (e (e + 2) + 2); above 20 it rounds to 1.
   // exp(v) in two halves, as in silu.
-  using E = Elementary<T>;
-  using W = typename E::Type;
-  const W w = v;
-  const W half = E::exp((w > W(20) ? W(20) : w) * W(0.5));
-  const W e = half * half;
-  const W product = (w * half) * (half * (e + W(2)) / (e * (e + W(2)) + W(2)));
-  return T(w > W(20) ? w : (half == W(0) ? W(0) : product));
+  const T half = std::exp((v > T(20) ? T(20) : v) * T(0.5));
+  const T e = half * half;
+  const T product = (v * half) * (half * (e + T(2)) / (e * (e + T(2)) + T(2)));
+  return v > T(20) ? v : (half == T(0) ? T(0) : product);
 }
 template <class T>
 POSTLUDE_FUNCTION T hardsigmoid(T v) {
@@ -314,6 +302,62 @@ template <class T>
 POSTLUDE_FUNCTION T hardswish(T v) {
   return vanishing_product(v, hardsigmoid(v));
 }
+
+#if !defined(POSTLUDE_ON_DEVICE)
+// Float32 on hosts.
+template <>
+POSTLUDE_FUNCTION float exp<float>(float v) {
+  return host_functions::exp(v);
+}
+template <>
+POSTLUDE_FUNCTION double exp_of_difference<float>(float a, float b) {
+  return host_functions::exp_of_negative(static_cast<double>(a) - static_cast<double>(b));
+}
+template <>
+POSTLUDE_FUNCTION float expm1<float>(float v) {
+  return host_functions::expm1(v);
+}
+template <>
+POSTLUDE_FUNCTION float tanh<float>(float v) {
+  return host_functions::tanh(v);
+}
+template <>
+POSTLUDE_FUNCTION float sigmoid<float>(float v) {
+  return host_functions::sigmoid(v);
+}
+template <>
+POSTLUDE_FUNCTION float silu<float>(float v) {
+  return host_functions::silu(v);
+}
+template <>
+POSTLUDE_FUNCTION float logsigmoid<float>(float v) {
+  return host_functions::logsigmoid(v);
+}
+template <>
+POSTLUDE_FUNCTION float gelu<float>(float v) {
+  return host_functions::gelu(v);
+}
+template <>
+POSTLUDE_FUNCTION float gelu_tanh<float>(float v) {
+  return host_functions::gelu_tanh(v);
+}
+template <>
+POSTLUDE_FUNCTION float mish<float>(float v) {
+  return host_functions::mish(v);
+}
+template <>
+POSTLUDE_FUNCTION float softplus<float>(float v, float beta, float limit) {
+  return host_functions::softplus(v, beta, limit);
+}
+template <>
+POSTLUDE_FUNCTION float elu<float>(float v, float alpha) {
+  return host_functions::elu(v, alpha);
+}
+template <>
+POSTLUDE_FUNCTION float celu<float>(float v, float alpha) {
+  return host_functions::celu(v, alpha);
+}
+#endif
 
 }  // namespace formula
 }  // namespace detail

@@ -272,13 +272,9 @@ struct ExponentialsReducer {
     state.first = static_cast<double>(largest);
     // -inf: there is nothing yet. inf and NaN are the result already.
     if (!(std::fabs(largest) < formula::infinity<T>())) return;
-    using E = Elementary<T>;
-    using W = typename E::Type;
-    const W shift = static_cast<W>(largest);
-    const double sum = block_sum(values, count, [shift](T value) {
-      return static_cast<double>(E::exp(static_cast<W>(value) - shift));
-    });
-    state.second = state.second * static_cast<double>(E::exp(static_cast<W>(before) - shift)) + sum;
+    const double sum = block_sum(
+        values, count, [largest](T value) { return formula::exp_of_difference(value, largest); });
+    state.second = state.second * formula::exp_of_difference(before, largest) + sum;
   }
 
  private:
