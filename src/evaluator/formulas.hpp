@@ -84,13 +84,17 @@ POSTLUDE_FUNCTION T not_equal(T a, T b) {
 }
 
 // Selection. A comparison with NaN is false, so each order below is the one that lets NaN through.
+// b is looked at last: a compiler that can tell from one choice how the next one ends, as in clamp,
+// makes branches of them.
 template <class T>
 POSTLUDE_FUNCTION T min(T a, T b) {
-  return a < b || is_nan(a) ? a : b;
+  const T smaller = b <= a ? b : a;
+  return is_nan(b) ? b : smaller;
 }
 template <class T>
 POSTLUDE_FUNCTION T max(T a, T b) {
-  return a > b || is_nan(a) ? a : b;
+  const T larger = b >= a ? b : a;
+  return is_nan(b) ? b : larger;
 }
 #if defined(__CUDA_ARCH__) && __CUDA_ARCH__ >= 800
 // One instruction instead of three; any NaN gives a NaN (PTX ISA, min and max with .NaN).

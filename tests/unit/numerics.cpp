@@ -148,3 +148,14 @@ TEST_CASE("functions keep NaN of either sign, and their limits", "[unit]") {
   CHECK(std::signbit(detail::formula::expm1(-0.0f)));
   CHECK(std::signbit(detail::formula::tanh(-0.0f)));
 }
+
+TEST_CASE("a clamp gives NaN for each of its arguments that is NaN", "[unit]") {
+  const float nan = std::numeric_limits<float>::quiet_NaN();
+  for (const float v : {-2.0f, 0.5f, 3.0f}) {
+    INFO("of " << v);
+    CHECK(detail::formula::clamp(v, 0.0f, 1.0f) == std::min(std::max(v, 0.0f), 1.0f));
+    CHECK(std::isnan(detail::formula::clamp(v, nan, 1.0f)));
+    CHECK(std::isnan(detail::formula::clamp(v, 0.0f, nan)));
+  }
+  CHECK(std::isnan(detail::formula::clamp(nan, 0.0f, 1.0f)));
+}
