@@ -24,6 +24,7 @@
 #include "support/catch.hpp"
 #include "support/error_model.hpp"
 #include "support/errors.hpp"
+#include "support/forced_engine.hpp"
 #include "support/mixed_workload.hpp"
 #include "support/programs.hpp"
 #include "support/settings.hpp"
@@ -37,76 +38,9 @@ using namespace postlude::test;
 
 namespace {
 
-Plan plan_of(const TestTensor& x, const TestTensor& w, const std::string& engine = "microkernel") {
-  PlanOptions options;
-  options.engine = engine;
-  return Plan(execution_space(), {x.device(), w.device(), ComputeMode::automatic}, "y", {},
-              options);
-}
-
-/// Why the engine refuses an ordinary problem here, "" when it does not.
-std::string refusal() {
-  const TestTensor x(DataType::float32, {8, 16});
-  const TestTensor w(DataType::float32, {8, 16});
-  try {
-    plan_of(x, w);
-    return "";
-  } catch (const Error& error) {
-    return error.what();
-  }
-}
-
-bool is_skipped() {
-  const std::string reason = refusal();
-  if (reason.empty()) return false;
-  WARN("left out: " << reason);
-  return true;
-}
-
-Settings settings_of_size(std::int64_t m, std::int64_t n, std::int64_t k) {
-  Settings settings;
-  settings.m = m;
-  settings.n = n;
-  settings.k = k;
-  settings.engine = "microkernel";
-  return settings;
-}
-
 constexpr Layout every_layout[] = {Layout::row_major,    Layout::column_major,
                                    Layout::padded_rows,  Layout::padded_columns,
                                    Layout::every_second, Layout::reversed};
-
-/// These settings with every kind of result.
-std::vector<Settings> results_of(const Settings& settings) {
-  std::vector<Settings> list;
-  for (const ResultLayout result :
-       {ResultLayout::row_major, ResultLayout::column_major, ResultLayout::any})
-    for (const bool is_padded : {false, true}) {
-      if (is_padded && result == ResultLayout::any) continue;
-      list.push_back(settings);
-      list.back().result = result;
-      list.back().has_padded_outputs = is_padded;
-    }
-  return list;
-}
-
-/// Executes "y" with weights, on data whose products are exact, and compares.
-void check_prepared(Workload& workload, const PreparedWeights& weights, bool has_w) {
-  workload.x().upload();
-  TestTensor poisoned = workload.output();
-  poisoned.fill([] { return 0.5; });
-  poisoned.upload();
-  Arguments arguments = workload.device_arguments();
-  arguments.outputs[0] = poisoned.device();
-  arguments.prepared_weights = &weights;
-  if (!has_w) arguments.w.data = nullptr;
-  workload.plan().execute(arguments);
-  fence();
-  poisoned.download();
-  CHECK(poisoned.is_poison_around());
-  const Array expected = detail::reference::multiply(workload.x().host(), workload.w().host());
-  check_elements(poisoned, expected, Array(expected.shape));
-}
 
 /// A workload with this w.
 Workload with_w(const Settings& settings, const TestTensor& w, Random& random) {
@@ -125,32 +59,33 @@ TEST_CASE("microkernel is refused with the reason where the build, backend or pr
   const TestTensor w(DataType::float32, {8, 16});
   const bool is_there = (backend() == Backend::openmp || backend() == Backend::serial) &&
                         detail::has_avx512_kernels() && detail::has_avx512();
-  CHECK(refusal().empty() == is_there);
+  CHECK(refusal_of("microkernel").empty() == is_there);
   if (is_there)
-    CHECK(plan_of(x, w).explain().find("microkernel: chosen (") != std::string::npos);
+    CHECK(plan_on("microkernel", x, w).explain().find("microkernel: chosen (") !=
+          std::string::npos);
   else
     check_error(
-        Status::unsupported, [&] { plan_of(x, w); }, "microkernel: ");
+        Status::unsupported, [&] { plan_on("microkernel", x, w); }, "microkernel: ");
 }
 
 TEST_CASE("microkernel refuses other dtypes than f32", "[invalid_input]") {
-  if (is_skipped()) return;
+  if (is_left_out("microkernel")) return;
   for (const DataType dtype : {DataType::float64, DataType::float16, DataType::bfloat16})
     check_error(
         Status::unsupported,
         [&] {
-          plan_of(TestTensor(dtype, {8, 16}), TestTensor(dtype, {8, 16}));
+          plan_on("microkernel", TestTensor(dtype, {8, 16}), TestTensor(dtype, {8, 16}));
         },
         "microkernel: takes f32", name_of(dtype));
 }
 
 TEST_CASE("microkernel is chosen by itself on OpenMP where w is large and x smaller",
           "[conformance]") {
-  if (is_skipped()) return;
+  if (is_left_out("microkernel")) return;
   const auto is_chosen = [](std::int64_t m, std::int64_t n, std::int64_t k) {
     const TestTensor x(DataType::float32, {m, k});
     const TestTensor w(DataType::float32, {n, k});
-    const std::string text = plan_of(x, w, "").explain();
+    const std::string text = plan_on("", x, w).explain();
     INFO(text);
     return text.find("microkernel: chosen") != std::string::npos;
   };
@@ -164,7 +99,7 @@ TEST_CASE("microkernel is chosen by itself on OpenMP where w is large and x smal
 
 TEST_CASE("microkernel is within the error bound of a dot product, in every layout",
           "[conformance]") {
-  if (is_skipped()) return;
+  if (is_left_out("microkernel")) return;
   // Around 6 rows of w, 16 lanes and 64 of x, 128 columns of y and 512 of K.
   const std::int64_t sizes[][3] = {{1, 1, 1},     {1, 33, 5},     {33, 1, 5},    {3, 5, 1},
                                    {5, 7, 11},    {17, 19, 23},   {64, 64, 64},  {67, 41, 129},
@@ -173,7 +108,8 @@ TEST_CASE("microkernel is within the error bound of a dot product, in every layo
   for (const auto& size : sizes)
     for (const Layout x : every_layout)
       for (const Layout w : every_layout)
-        for (Settings settings : results_of(settings_of_size(size[0], size[1], size[2]))) {
+        for (Settings settings :
+             results_of(settings_on("microkernel", size[0], size[1], size[2]))) {
           settings.x = x;
           settings.w = w;
           check_linear(settings);
@@ -181,12 +117,12 @@ TEST_CASE("microkernel is within the error bound of a dot product, in every layo
 }
 
 TEST_CASE("microkernel is right for random sizes and layouts", "[conformance]") {
-  if (is_skipped()) return;
+  if (is_left_out("microkernel")) return;
   Random random;
   INFO(random.hint());
   for (int i = 0; i < 200; ++i) {
-    Settings settings =
-        settings_of_size(1 + random.below(300), 1 + random.below(150), 1 + random.below(700));
+    Settings settings = settings_on("microkernel", 1 + random.below(300), 1 + random.below(150),
+                                    1 + random.below(700));
     settings.x = every_layout[random.below(6)];
     settings.w = every_layout[random.below(6)];
     const std::vector<Settings> results = results_of(settings);
@@ -196,9 +132,9 @@ TEST_CASE("microkernel is right for random sizes and layouts", "[conformance]") 
 }
 
 TEST_CASE("microkernel packs an x of a very long K in parts", "[conformance]") {
-  if (is_skipped()) return;
+  if (is_left_out("microkernel")) return;
   // More than 16 MB of x for 64 rows.
-  Settings settings = settings_of_size(130, 3, 70000);
+  Settings settings = settings_on("microkernel", 130, 3, 70000);
   check_linear(settings);
   settings.batch = 2;
   settings.m = 3;
@@ -207,11 +143,11 @@ TEST_CASE("microkernel packs an x of a very long K in parts", "[conformance]") {
 
 TEST_CASE("microkernel gives NaN, infinities and subnormal numbers where they belong",
           "[special_values]") {
-  if (is_skipped()) return;
+  if (is_left_out("microkernel")) return;
   const double infinity = std::numeric_limits<double>::infinity();
   const double not_a_number = std::numeric_limits<double>::quiet_NaN();
   for (const Layout layout : every_layout)
-    for (Settings settings : results_of(settings_of_size(24, 41, 67))) {
+    for (Settings settings : results_of(settings_on("microkernel", 24, 41, 67))) {
       settings.x = layout;
       settings.w = layout;
       Random random;
@@ -255,10 +191,11 @@ TEST_CASE("microkernel gives NaN, infinities and subnormal numbers where they be
 }
 
 TEST_CASE("microkernel gives zeros for K = 0 and nothing for M = 0 or N = 0", "[conformance]") {
-  if (is_skipped()) return;
+  if (is_left_out("microkernel")) return;
   const std::int64_t sizes[][3] = {{5, 7, 0}, {0, 7, 3}, {5, 0, 3}, {0, 0, 0}};
   for (const auto& size : sizes)
-    for (const Settings& settings : results_of(settings_of_size(size[0], size[1], size[2]))) {
+    for (const Settings& settings :
+         results_of(settings_on("microkernel", size[0], size[1], size[2]))) {
       INFO(describe(settings));
       Workload workload(settings, "y");
       workload.x().fill([] { return 1.0; });
@@ -270,7 +207,7 @@ TEST_CASE("microkernel gives zeros for K = 0 and nothing for M = 0 or N = 0", "[
 
 TEST_CASE("microkernel takes batches, with one w for each or for all, with gaps and backwards",
           "[conformance]") {
-  if (is_skipped()) return;
+  if (is_left_out("microkernel")) return;
   const std::int64_t batch = 3, n = 22, k = 10;
   Random random;
   INFO(random.hint());
@@ -318,10 +255,10 @@ TEST_CASE("microkernel takes batches, with one w for each or for all, with gaps 
 }
 
 TEST_CASE("microkernel's y may lie otherwise than it was planned", "[conformance]") {
-  if (is_skipped()) return;
+  if (is_left_out("microkernel")) return;
   Random random;
   INFO(random.hint());
-  Settings settings = settings_of_size(37, 65, 131);
+  Settings settings = settings_on("microkernel", 37, 65, 131);
   for (const ResultLayout result : {ResultLayout::row_major, ResultLayout::column_major}) {
     settings.result = result;
     Workload workload(settings, "y");
@@ -347,7 +284,7 @@ TEST_CASE("microkernel's y may lie otherwise than it was planned", "[conformance
 
 TEST_CASE("microkernel computes programs in panels, with and without prepared weights",
           "[conformance]") {
-  if (is_skipped()) return;
+  if (is_left_out("microkernel")) return;
   const std::vector<std::string> programs = {"y",
                                              "min(y + bias, c) - c",
                                              "m = max(y + bias, dim=0); gelu(m - mean(m, dim=1))",
@@ -355,7 +292,7 @@ TEST_CASE("microkernel computes programs in panels, with and without prepared we
                                              "return argmax(y, dim=1), sum(y * residual, dim=1)",
                                              "return argmin(y, dim=0), logsumexp(y * scale, dim=0)",
                                              "softmax(batch_norm(y), dim=1)"};
-  Settings base = settings_of_size(130, 257, 67);
+  Settings base = settings_on("microkernel", 130, 257, 67);
   std::vector<Settings> list = results_of(base);
   base.x = base.w = Layout::column_major;
   list.push_back(base);
@@ -392,10 +329,11 @@ TEST_CASE("microkernel computes programs in panels, with and without prepared we
 
 TEST_CASE("microkernel gives the same bits in every execution, from every thread",
           "[conformance]") {
-  if (is_skipped()) return;
+  if (is_left_out("microkernel")) return;
   Random random;
   INFO(random.hint());
-  for (const Settings& size : {settings_of_size(97, 203, 61), settings_of_size(8, 16, 5000)}) {
+  for (const Settings& size :
+       {settings_on("microkernel", 97, 203, 61), settings_on("microkernel", 8, 16, 5000)}) {
     Settings settings = size;
     settings.x = Layout::column_major;
     INFO(describe(settings));
@@ -437,10 +375,10 @@ TEST_CASE("microkernel gives the same bits in every execution, from every thread
 #ifdef _OPENMP
 TEST_CASE("microkernel is right whatever OpenMP's settings of the calling thread are",
           "[conformance]") {
-  if (is_skipped()) return;
+  if (is_left_out("microkernel")) return;
   Random random;
   INFO(random.hint());
-  Workload workload(settings_of_size(97, 203, 61), "relu(y)");
+  Workload workload(settings_on("microkernel", 97, 203, 61), "relu(y)");
   workload.fill_exact(random);
   workload.execute();
   const std::vector<double> expected = workload.output().elements();
@@ -513,7 +451,7 @@ class GuardedMemory {
 }  // namespace
 
 TEST_CASE("microkernel touches nothing before or behind x, w and y", "[conformance]") {
-  if (is_skipped()) return;
+  if (is_left_out("microkernel")) return;
   const std::int64_t sizes[][3] = {{1, 1, 1},    {5, 7, 3},      {17, 33, 15}, {16, 6, 16},
                                    {65, 13, 67}, {130, 129, 33}, {3, 50, 515}};
   Random random;
@@ -557,13 +495,13 @@ TEST_CASE("microkernel touches nothing before or behind x, w and y", "[conforman
 
 TEST_CASE("microkernel's prepared weights serve every batch and leading dimension of y without w",
           "[conformance]") {
-  if (is_skipped()) return;
+  if (is_left_out("microkernel")) return;
   Random random;
   INFO(random.hint());
   const std::int64_t sizes[][2] = {{65, 131}, {33, 1100}, {10, 5}, {300, 512}, {1, 513}};
   for (const auto& [n, k] : sizes)
     for (const Layout w_layout : every_layout) {
-      Settings settings = settings_of_size(8, n, k);
+      Settings settings = settings_on("microkernel", 8, n, k);
       settings.w = w_layout;
       Workload maker(settings, "y");
       maker.fill_exact(random);
@@ -586,13 +524,13 @@ TEST_CASE("microkernel's prepared weights serve every batch and leading dimensio
 }
 
 TEST_CASE("microkernel's panels find their part of the prepared weights", "[conformance]") {
-  if (is_skipped()) return;
+  if (is_left_out("microkernel")) return;
   Random random;
   INFO(random.hint());
   for (const bool has_threads : {false, true}) {
     const SmallPanels small(20000, has_threads);
     for (const ResultLayout result : {ResultLayout::row_major, ResultLayout::any}) {
-      Settings settings = settings_of_size(130, 257, 600);
+      Settings settings = settings_on("microkernel", 130, 257, 600);
       settings.result = result;
       Workload workload(settings, "y");
       INFO(workload.plan().explain());
@@ -606,10 +544,10 @@ TEST_CASE("microkernel's panels find their part of the prepared weights", "[conf
 
 TEST_CASE("microkernel's prepared weights are as they were when they were refreshed",
           "[conformance]") {
-  if (is_skipped()) return;
+  if (is_left_out("microkernel")) return;
   Random random;
   INFO(random.hint());
-  Workload workload(settings_of_size(19, 65, 131), "y");
+  Workload workload(settings_on("microkernel", 19, 65, 131), "y");
   workload.fill_exact(random);
   workload.w().upload();
   PreparedWeights weights(workload.plan(), workload.w().device());
@@ -638,10 +576,10 @@ TEST_CASE("microkernel's prepared weights are as they were when they were refres
 
 TEST_CASE("plans of microkernel for a batch of problems read w beside prepared weights",
           "[conformance]") {
-  if (is_skipped()) return;
+  if (is_left_out("microkernel")) return;
   Random random;
   INFO(random.hint());
-  Settings settings = settings_of_size(7, 20, 30);
+  Settings settings = settings_on("microkernel", 7, 20, 30);
   settings.batch = 3;
   Workload workload(settings, "y");
   workload.fill_exact(random);

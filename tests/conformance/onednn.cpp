@@ -17,6 +17,7 @@
 #include "support/catch.hpp"
 #include "support/error_model.hpp"
 #include "support/errors.hpp"
+#include "support/forced_engine.hpp"
 #include "support/mixed_workload.hpp"
 #include "support/programs.hpp"
 #include "support/settings.hpp"
@@ -29,57 +30,8 @@ using namespace postlude::test;
 
 namespace {
 
-Plan plan_of(const TestTensor& x, const TestTensor& w, const std::string& engine = "onednn") {
-  PlanOptions options;
-  options.engine = engine;
-  return Plan(execution_space(), {x.device(), w.device(), ComputeMode::automatic}, "y", {},
-              options);
-}
-
-/// Why the engine refuses an ordinary problem here, "" when it does not.
-std::string refusal() {
-  const TestTensor x(DataType::float32, {8, 16});
-  const TestTensor w(DataType::float32, {8, 16});
-  try {
-    plan_of(x, w);
-    return "";
-  } catch (const Error& error) {
-    return error.what();
-  }
-}
-
-bool is_skipped() {
-  const std::string reason = refusal();
-  if (reason.empty()) return false;
-  WARN("left out: " << reason);
-  return true;
-}
-
-Settings settings_of_size(std::int64_t m, std::int64_t n, std::int64_t k) {
-  Settings settings;
-  settings.m = m;
-  settings.n = n;
-  settings.k = k;
-  settings.engine = "onednn";
-  return settings;
-}
-
 constexpr Layout unit_stride_layouts[] = {Layout::row_major, Layout::column_major,
                                           Layout::padded_rows, Layout::padded_columns};
-
-/// These settings with every kind of result.
-std::vector<Settings> results_of(const Settings& settings) {
-  std::vector<Settings> list;
-  for (const ResultLayout result :
-       {ResultLayout::row_major, ResultLayout::column_major, ResultLayout::any})
-    for (const bool is_padded : {false, true}) {
-      if (is_padded && result == ResultLayout::any) continue;
-      list.push_back(settings);
-      list.back().result = result;
-      list.back().has_padded_outputs = is_padded;
-    }
-  return list;
-}
 
 /// x and w exchanged for others with a batch dimension whose strides are any.
 struct BatchedProduct {
@@ -108,21 +60,22 @@ TEST_CASE("onednn is refused with the reason where the build or the backend has 
           "[conformance]") {
   const TestTensor x(DataType::float32, {8, 16});
   const TestTensor w(DataType::float32, {8, 16});
-  if (refusal().empty())
-    CHECK(plan_of(x, w).explain().find("onednn: chosen (oneDNN's matmul, ") != std::string::npos);
+  if (refusal_of("onednn").empty())
+    CHECK(plan_on("onednn", x, w).explain().find("onednn: chosen (oneDNN's matmul, ") !=
+          std::string::npos);
   else
     check_error(
-        Status::unsupported, [&] { plan_of(x, w); }, "onednn: ", "oneDNN");
-  CHECK(plan_of(x, w, "").explain().find(refusal().empty() ? "onednn: " : "onednn: refused (") !=
-        std::string::npos);
+        Status::unsupported, [&] { plan_on("onednn", x, w); }, "onednn: ", "oneDNN");
+  CHECK(plan_on("", x, w).explain().find(
+            refusal_of("onednn").empty() ? "onednn: " : "onednn: refused (") != std::string::npos);
 }
 
 TEST_CASE("onednn is chosen by itself on OpenMP and a processor with AVX-512 only",
           "[conformance]") {
-  if (is_skipped()) return;
+  if (is_left_out("onednn")) return;
   const TestTensor x(DataType::float32, {8, 16});
   const TestTensor w(DataType::float32, {8, 16});
-  const std::string text = plan_of(x, w, "").explain();
+  const std::string text = plan_on("", x, w).explain();
   const bool has_fast_kernels =
       detail::is_from_intel() || text.find("oneDNN's matmul, brg") != std::string::npos;
   const bool is_first = backend() == Backend::openmp && detail::has_avx512() && has_fast_kernels;
@@ -132,34 +85,36 @@ TEST_CASE("onednn is chosen by itself on OpenMP and a processor with AVX-512 onl
 }
 
 TEST_CASE("onednn refuses dtypes and strides that oneDNN cannot take", "[invalid_input]") {
-  if (is_skipped()) return;
+  if (is_left_out("onednn")) return;
   for (const DataType dtype : {DataType::float64, DataType::float16, DataType::bfloat16})
     check_error(
         Status::unsupported,
         [&] {
-          plan_of(TestTensor(dtype, {8, 16}), TestTensor(dtype, {8, 16}));
+          plan_on("onednn", TestTensor(dtype, {8, 16}), TestTensor(dtype, {8, 16}));
         },
         "onednn: takes f32", name_of(dtype));
   const TestTensor good(DataType::float32, {8, 16});
   for (const Layout layout : {Layout::every_second, Layout::reversed}) {
     const TestTensor other(DataType::float32, {8, 16}, layout);
     check_error(
-        Status::unsupported, [&] { plan_of(other, good); }, "onednn: x has no unit stride");
+        Status::unsupported, [&] { plan_on("onednn", other, good); },
+        "onednn: x has no unit stride");
     check_error(
-        Status::unsupported, [&] { plan_of(good, other); }, "onednn: w has no unit stride");
+        Status::unsupported, [&] { plan_on("onednn", good, other); },
+        "onednn: w has no unit stride");
   }
 }
 
 TEST_CASE("onednn is within the error bound of a dot product, in every layout that it takes",
           "[conformance]") {
-  if (is_skipped()) return;
+  if (is_left_out("onednn")) return;
   const std::int64_t sizes[][3] = {{1, 1, 1},      {1, 33, 5},    {33, 1, 5},     {3, 5, 1},
                                    {5, 7, 11},     {17, 19, 23},  {64, 64, 64},   {67, 41, 129},
                                    {2, 130, 1100}, {9, 70, 4097}, {128, 300, 257}};
   for (const auto& size : sizes)
     for (const Layout x : unit_stride_layouts)
       for (const Layout w : unit_stride_layouts)
-        for (Settings settings : results_of(settings_of_size(size[0], size[1], size[2]))) {
+        for (Settings settings : results_of(settings_on("onednn", size[0], size[1], size[2]))) {
           settings.x = x;
           settings.w = w;
           check_linear(settings);
@@ -167,12 +122,12 @@ TEST_CASE("onednn is within the error bound of a dot product, in every layout th
 }
 
 TEST_CASE("onednn is right for random sizes and layouts", "[conformance]") {
-  if (is_skipped()) return;
+  if (is_left_out("onednn")) return;
   Random random;
   INFO(random.hint());
   for (int i = 0; i < 200; ++i) {
     Settings settings =
-        settings_of_size(1 + random.below(150), 1 + random.below(150), 1 + random.below(400));
+        settings_on("onednn", 1 + random.below(150), 1 + random.below(150), 1 + random.below(400));
     settings.x = unit_stride_layouts[random.below(4)];
     settings.w = unit_stride_layouts[random.below(4)];
     const std::vector<Settings> results = results_of(settings);
@@ -183,11 +138,11 @@ TEST_CASE("onednn is right for random sizes and layouts", "[conformance]") {
 
 TEST_CASE("onednn gives NaN, infinities and subnormal numbers where they belong",
           "[special_values]") {
-  if (is_skipped()) return;
+  if (is_left_out("onednn")) return;
   const double infinity = std::numeric_limits<double>::infinity();
   const double not_a_number = std::numeric_limits<double>::quiet_NaN();
   for (const Layout layout : unit_stride_layouts)
-    for (Settings settings : results_of(settings_of_size(24, 40, 64))) {
+    for (Settings settings : results_of(settings_on("onednn", 24, 40, 64))) {
       settings.x = layout;
       settings.w = layout;
       Random random;
@@ -229,10 +184,10 @@ TEST_CASE("onednn gives NaN, infinities and subnormal numbers where they belong"
 }
 
 TEST_CASE("onednn gives zeros for K = 0 and nothing for M = 0 or N = 0", "[conformance]") {
-  if (is_skipped()) return;
+  if (is_left_out("onednn")) return;
   const std::int64_t sizes[][3] = {{5, 7, 0}, {0, 7, 3}, {5, 0, 3}, {0, 0, 0}};
   for (const auto& size : sizes)
-    for (const Settings& settings : results_of(settings_of_size(size[0], size[1], size[2]))) {
+    for (const Settings& settings : results_of(settings_on("onednn", size[0], size[1], size[2]))) {
       INFO(describe(settings));
       Workload workload(settings, "y");
       workload.x().fill([] { return 1.0; });
@@ -244,7 +199,7 @@ TEST_CASE("onednn gives zeros for K = 0 and nothing for M = 0 or N = 0", "[confo
 
 TEST_CASE("onednn takes batches, with one w for each or for all, with gaps and backwards",
           "[conformance]") {
-  if (is_skipped()) return;
+  if (is_left_out("onednn")) return;
   const std::int64_t batch = 3, m = 19, n = 22, k = 10;
   Random random;
   INFO(random.hint());
@@ -290,10 +245,10 @@ TEST_CASE("onednn takes batches, with one w for each or for all, with gaps and b
 }
 
 TEST_CASE("onednn's y may lie otherwise than it was planned", "[conformance]") {
-  if (is_skipped()) return;
+  if (is_left_out("onednn")) return;
   Random random;
   INFO(random.hint());
-  Settings settings = settings_of_size(37, 65, 131);
+  Settings settings = settings_on("onednn", 37, 65, 131);
   for (const ResultLayout result : {ResultLayout::row_major, ResultLayout::column_major}) {
     settings.result = result;
     Workload workload(settings, "y");
@@ -318,7 +273,7 @@ TEST_CASE("onednn's y may lie otherwise than it was planned", "[conformance]") {
 }
 
 TEST_CASE("onednn computes programs in panels, of which the last are smaller", "[conformance]") {
-  if (is_skipped()) return;
+  if (is_left_out("onednn")) return;
   const std::vector<std::string> programs = {"y",
                                              "min(y + bias, c) - c",
                                              "m = max(y + bias, dim=0); gelu(m - mean(m, dim=1))",
@@ -326,7 +281,7 @@ TEST_CASE("onednn computes programs in panels, of which the last are smaller", "
                                              "return argmax(y, dim=1), sum(y * residual, dim=1)",
                                              "return argmin(y, dim=0), logsumexp(y * scale, dim=0)",
                                              "softmax(batch_norm(y), dim=1)"};
-  Settings base = settings_of_size(130, 257, 67);
+  Settings base = settings_on("onednn", 130, 257, 67);
   std::vector<Settings> list = results_of(base);
   base.x = base.w = Layout::column_major;
   list.push_back(base);
@@ -352,11 +307,12 @@ TEST_CASE("onednn computes programs in panels, of which the last are smaller", "
 }
 
 TEST_CASE("onednn gives the same bits in every execution, from every thread", "[conformance]") {
-  if (is_skipped()) return;
+  if (is_left_out("onednn")) return;
   Random random;
   INFO(random.hint());
   // Few columns and a long k: the sums themselves are shared out among threads.
-  for (const Settings& size : {settings_of_size(97, 203, 61), settings_of_size(8, 16, 5000)}) {
+  for (const Settings& size :
+       {settings_on("onednn", 97, 203, 61), settings_on("onednn", 8, 16, 5000)}) {
     Settings settings = size;
     settings.x = Layout::column_major;
     INFO(describe(settings));
@@ -398,10 +354,10 @@ TEST_CASE("onednn gives the same bits in every execution, from every thread", "[
 }
 
 TEST_CASE("threads make the plan's primitives for another y at the same time", "[conformance]") {
-  if (is_skipped()) return;
+  if (is_left_out("onednn")) return;
   Random random;
   INFO(random.hint());
-  Workload workload(settings_of_size(37, 65, 131), "y");
+  Workload workload(settings_on("onednn", 37, 65, 131), "y");
   workload.fill_exact(random);
   workload.execute();
   const std::vector<double> expected = workload.output().elements();
@@ -428,10 +384,11 @@ TEST_CASE("threads make the plan's primitives for another y at the same time", "
 
 #ifdef _OPENMP
 TEST_CASE("onednn is right whatever OpenMP's settings of the calling thread are", "[conformance]") {
-  if (is_skipped()) return;
+  if (is_left_out("onednn")) return;
   Random random;
   INFO(random.hint());
-  for (const Settings& settings : {settings_of_size(97, 203, 61), settings_of_size(8, 16, 5000)}) {
+  for (const Settings& settings :
+       {settings_on("onednn", 97, 203, 61), settings_on("onednn", 8, 16, 5000)}) {
     Workload workload(settings, "y");
     workload.fill_exact(random);
     workload.execute();
@@ -472,25 +429,6 @@ TEST_CASE("onednn is right whatever OpenMP's settings of the calling thread are"
 
 namespace {
 
-/// Executes "y" with weights, on data whose products are exact, and compares.
-void check_prepared(Workload& workload, const PreparedWeights& weights, bool has_w) {
-  workload.x().upload();
-  TestTensor& out = workload.output();
-  TestTensor poisoned = out;
-  poisoned.fill([] { return 0.5; });
-  poisoned.upload();
-  Arguments arguments = workload.device_arguments();
-  arguments.outputs[0] = poisoned.device();
-  arguments.prepared_weights = &weights;
-  if (!has_w) arguments.w.data = nullptr;
-  workload.plan().execute(arguments);
-  fence();
-  poisoned.download();
-  CHECK(poisoned.is_poison_around());
-  Array expected = detail::reference::multiply(workload.x().host(), workload.w().host());
-  check_elements(poisoned, expected, Array(expected.shape));
-}
-
 /// A workload with this w.
 Workload with_w(const Settings& settings, const TestTensor& w, Random& random) {
   Workload workload(settings, "y");
@@ -504,13 +442,13 @@ Workload with_w(const Settings& settings, const TestTensor& w, Random& random) {
 
 TEST_CASE("onednn's prepared weights serve every batch and leading dimension of y without w",
           "[conformance]") {
-  if (is_skipped()) return;
+  if (is_left_out("onednn")) return;
   Random random;
   INFO(random.hint());
   const std::int64_t sizes[][2] = {{65, 131}, {203, 61}, {33, 1000}, {10, 5}, {300, 257}};
   for (const auto& [n, k] : sizes)
     for (const Layout w_layout : unit_stride_layouts) {
-      Settings settings = settings_of_size(8, n, k);
+      Settings settings = settings_on("onednn", 8, n, k);
       settings.w = w_layout;
       Workload maker(settings, "y");
       maker.fill_exact(random);
@@ -535,10 +473,10 @@ TEST_CASE("onednn's prepared weights serve every batch and leading dimension of 
 }
 
 TEST_CASE("onednn's prepared weights are as they were when they were refreshed", "[conformance]") {
-  if (is_skipped()) return;
+  if (is_left_out("onednn")) return;
   Random random;
   INFO(random.hint());
-  Workload workload(settings_of_size(19, 65, 131), "y");
+  Workload workload(settings_on("onednn", 19, 65, 131), "y");
   workload.fill_exact(random);
   workload.w().upload();
   PreparedWeights weights(workload.plan(), workload.w().device());
@@ -561,11 +499,11 @@ TEST_CASE("onednn's prepared weights are as they were when they were refreshed",
 }
 
 TEST_CASE("onednn's weights are prepared from a w of any strides", "[conformance]") {
-  if (is_skipped()) return;
+  if (is_left_out("onednn")) return;
   Random random;
   INFO(random.hint());
   for (const Layout layout : {Layout::every_second, Layout::reversed, Layout::padded_columns}) {
-    Workload workload(settings_of_size(19, 65, 131), "y");
+    Workload workload(settings_on("onednn", 19, 65, 131), "y");
     workload.fill_exact(random);
     workload.w().upload();
     PreparedWeights weights(workload.plan(), workload.w().device());
@@ -588,11 +526,11 @@ TEST_CASE("onednn's weights are prepared from a w of any strides", "[conformance
 
 TEST_CASE("onednn's prepared weights keep NaN and infinities of w in their rows",
           "[special_values]") {
-  if (is_skipped()) return;
+  if (is_left_out("onednn")) return;
   const double infinity = std::numeric_limits<double>::infinity();
   Random random;
   INFO(random.hint());
-  Workload workload(settings_of_size(19, 65, 131), "y");
+  Workload workload(settings_on("onednn", 19, 65, 131), "y");
   workload.fill_exact(random);
   workload.w().set(std::numeric_limits<double>::quiet_NaN(), 64, 130);
   workload.w().set(infinity, 7, 0);
@@ -604,10 +542,10 @@ TEST_CASE("onednn's prepared weights keep NaN and infinities of w in their rows"
 }
 
 TEST_CASE("plans of onednn that cannot take weights read w beside them", "[conformance]") {
-  if (is_skipped()) return;
+  if (is_left_out("onednn")) return;
   Random random;
   INFO(random.hint());
-  Workload maker(settings_of_size(8, 65, 131), "y");
+  Workload maker(settings_on("onednn", 8, 65, 131), "y");
   maker.fill_exact(random);
   maker.w().upload();
   const PreparedWeights weights(maker.plan(), maker.w().device());
@@ -632,12 +570,12 @@ TEST_CASE("plans of onednn that cannot take weights read w beside them", "[confo
         Status::invalid_argument, [&] { workload.plan().execute(arguments); }, "w", "null");
     CHECK(PreparedWeights(workload.plan(), maker.w().device()).bytes() == 0);
   };
-  check(settings_of_size(1, 65, 131));
-  Settings by_columns = settings_of_size(19, 65, 131);
+  check(settings_on("onednn", 1, 65, 131));
+  Settings by_columns = settings_on("onednn", 19, 65, 131);
   by_columns.result = ResultLayout::column_major;
   check(by_columns);
   const SmallPanels small(800);
-  Settings in_panels = settings_of_size(19, 65, 131);
+  Settings in_panels = settings_on("onednn", 19, 65, 131);
   in_panels.result = ResultLayout::any;
   check(in_panels);
 }
