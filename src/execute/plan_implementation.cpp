@@ -143,21 +143,28 @@ void make_engine_ready(const ExecutionPlan& plan, EngineAnswer& answer) {
         std::max(answer.candidate.workspace_bytes, answer.gemm->make_ready(gemm));
 }
 
+/// What the engine that was chosen for the whole, of which `whole` was said, says of a panel.
+EngineAnswer consider_panel(const ExecutionSpace& space, const ExecutionPlan& plan,
+                            std::size_t engine, const EngineCandidate& whole,
+                            const AlgorithmChoice& choice) {
+  EngineAnswer answer = engine_list()[engine]->consider(space, gemm_of_panel(plan), choice);
+  if (!plan.panels.is_by_threads) return answer;
+  answer.candidate.reason = whole.reason;
+  answer.candidate.is_second_choice = whole.is_second_choice;
+  return answer;
+}
+
 /// Takes the algorithms of an earlier plan, or times those there are, once it is known what the
 /// engine has to compute.
 std::shared_ptr<const GemmPlan> settle_algorithms(const ExecutionSpace& space, ExecutionPlan& plan,
                                                   const AlgorithmChoice& choice) {
   const std::size_t chosen = plan.chosen_engine;
-  EngineAnswer answer = engine_list()[chosen]->consider(space, gemm_of_panel(plan), choice);
+  EngineAnswer answer = consider_panel(space, plan, chosen, plan.engines[chosen], choice);
   if (!choice.kept.empty() && answer.gemm->algorithms().empty())
     throw Error(Status::invalid_argument, "gemm_choice has algorithms '" +
                                               choice.kept.substr(0, 64) + "': the engine " +
                                               answer.candidate.name + " has none to choose from");
   make_engine_ready(plan, answer);
-  if (plan.panels.is_by_threads) {  // it was chosen for the whole
-    answer.candidate.reason = plan.engines[chosen].reason;
-    answer.candidate.is_second_choice = plan.engines[chosen].is_second_choice;
-  }
   plan.engines[chosen] = answer.candidate;
   plan.workspace_bytes = plan.engine_offset;
   place_engine(plan, std::move(plan.engines), chosen);
@@ -195,10 +202,8 @@ ExecutionPlan make_plan(const ExecutionSpace& space, const LinearProblem& proble
     cut_into_panels(plan, answers[index].candidate);
     if (plan.panels.is_by_threads) {
       // For no other engine than the one whose threads they are.
-      const std::string reason = answers[index].candidate.reason;
       answers[index] =
-          engine_list()[index]->consider(space, gemm_of_panel(plan), AlgorithmChoice());
-      answers[index].candidate.reason = reason;
+          consider_panel(space, plan, index, answers[index].candidate, AlgorithmChoice());
     } else if (plan.panels.cut != PanelCut::none) {
       answers = consider_engines(space, gemm_of_panel(plan));
       index = choose_engine(candidates_of(answers), engine);

@@ -4,6 +4,7 @@
 #include <string>
 
 #include "gemm/avx512_kernels.hpp"
+#include "gemm/empty_sums.hpp"
 #include "gemm/microkernel_product.hpp"
 #include "gemm/microkernel_weights.hpp"
 #include "gemm/processor.hpp"
@@ -12,14 +13,6 @@
 namespace postlude {
 namespace detail {
 namespace {
-
-/// K = 0.
-void write_zeros(const GemmProblem& problem, float* y) {
-  for (std::int64_t batch = 0; batch < problem.batch; ++batch)
-    for (std::int64_t row = 0; row < problem.m; ++row)
-      for (std::int64_t column = 0; column < problem.n; ++column)
-        y[batch * problem.y.batch + row * problem.y.row + column * problem.y.column] = 0;
-}
 
 RowsOfW rows_of_w(const GemmProblem& problem, const GemmArguments& arguments) {
   if (arguments.weights != nullptr)
@@ -68,7 +61,7 @@ class MicrokernelGemm final : public GemmPlan {
 
   void run(const ExecutionSpace&, const GemmProblem& problem,
            const GemmArguments& arguments) const override {
-    if (problem.k == 0) return write_zeros(problem, static_cast<float*>(arguments.y));
+    if (problem.k == 0) return write_empty_sums(problem, static_cast<float*>(arguments.y));
     if (!is_trivial(problem)) product_.run(problem, memory_of(problem, arguments));
   }
 
@@ -79,7 +72,7 @@ class MicrokernelGemm final : public GemmPlan {
 
   void run_on_thread(std::int64_t thread, const GemmProblem& problem,
                      const GemmArguments& arguments) const override {
-    if (problem.k == 0) return write_zeros(problem, static_cast<float*>(arguments.y));
+    if (problem.k == 0) return write_empty_sums(problem, static_cast<float*>(arguments.y));
     if (!is_trivial(problem)) product_.run_panel(thread, problem, memory_of(problem, arguments));
   }
 

@@ -69,7 +69,8 @@ class PanelProduct {
         first = 0;
         last = row_of(1);
       }
-      if (is_copied_ || ahead.data == nullptr) last = first;
+      // The last block's rows may be shorter, and then lie closer together.
+      if (is_copied_ || ahead.data == nullptr || ahead.row != block.row) last = first;
       multiply_group(k, group, block, ahead, first, last);
     }
   }

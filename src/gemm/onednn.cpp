@@ -13,6 +13,7 @@
 
 #include <postlude/error.hpp>
 
+#include "gemm/empty_sums.hpp"
 #include "gemm/matrix_form.hpp"
 #include "gemm/microkernel.hpp"
 #include "gemm/onednn_matmul.hpp"
@@ -55,14 +56,6 @@ bool is_one_product(const GemmProblem& problem) {
 std::int64_t staged_rows(const GemmProblem& problem) {
   constexpr std::int64_t elements = 1 << 20;
   return std::min(problem.m, std::max<std::int64_t>(elements / problem.n, 1));
-}
-
-/// K = 0.
-void write_zeros(const GemmProblem& problem, float* y) {
-  for (std::int64_t batch = 0; batch < problem.batch; ++batch)
-    for (std::int64_t row = 0; row < problem.m; ++row)
-      for (std::int64_t column = 0; column < problem.n; ++column)
-        y[batch * problem.y.batch + row * problem.y.row + column * problem.y.column] = 0;
 }
 
 /// Rows of y, computed without gaps, to their place.
@@ -179,7 +172,7 @@ class OneDnnGemm final : public GemmPlan {
     const auto* x = static_cast<const float*>(arguments.x);
     const auto* w = static_cast<const float*>(arguments.w);
     auto* y = static_cast<float*>(arguments.y);
-    if (problem.k == 0) return write_zeros(problem, y);
+    if (problem.k == 0) return write_empty_sums(problem, y);
     // In a parallel region of the caller's there are no other threads to be had.
     const int threads = omp_in_parallel() ? 1 : threads_;
     if (arguments.weights != nullptr)
