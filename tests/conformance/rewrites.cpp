@@ -175,6 +175,9 @@ TEST_CASE("rewritten programs of ordinary numbers agree within rounding errors",
   comparison.number = mild_number;
   comparison.has_steps = false;
   comparison.has_special_constants = false;
+  // A sum of y that is made of other sums differs in its last place, of which sin(exp(sum)) makes
+  // anything; tests/conformance/shortcuts.cpp holds these to bounds of their own.
+  comparison.without = {"sums_of_products"};
   // `powers` rounds once where pow may round twice, which long programs enlarge.
   comparison.tolerance = 1e-6;
   compare(comparison, 400, "rewritten programs on ordinary numbers");
